@@ -1,0 +1,25 @@
+# Flags of every target. ISA flags (-m...) never stand here: only the kernels' ISA files get them.
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+add_compile_options(-Wall -Wextra -Wshadow -Wnon-virtual-dtor)
+if(WEIR_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(WEIR_SANITIZE)
+  add_compile_options(-fsanitize=${WEIR_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${WEIR_SANITIZE})
+  if(WEIR_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # libstdc++'s atomic_thread_fence is not modelled by TSan; g++ warns where a header uses it.
+    add_compile_options(-Wno-tsan)
+  endif()
+endif()
+
+# The ORT, protobuf and Boost headers are parsed again and again: ccache pays on every machine that has it. The base
+# directory makes its entries valid in any clone.
+find_program(WEIR_CCACHE ccache)
+if(WEIR_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${WEIR_CCACHE})
+endif()

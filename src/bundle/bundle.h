@@ -1,0 +1,100 @@
+// The on-disk artefact that weir serves: a folder that `weir import` writes once and nobody changes after.
+//
+//   weir.json        what the model is and how to use it: the Manifest below (docs/formats/bundle.md)
+//   model.onnx       the graph
+//   model.weights    its initializers, each page-aligned; serving maps it
+//   tokenizer.json   as it came with the model
+//   golden.json      texts and the vectors they gave at import; the self-test at load compares
+//
+// Values; no threads. A broken or foreign folder gives an error that names the file and the field.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace weir::bundle {
+
+inline constexpr int kFormatVersion = 1;
+
+enum class Pooling { kMean, kCls, kMax, kLast };
+
+/// What the graph's output holds. Its inputs are always input_ids and attention_mask, with token_type_ids if the model
+/// has them: int64 [batch, sequence].
+enum class Output {
+  kTokenVectors,  ///< float [batch, sequence, hidden]: pooling is ours.
+  kTextVectors,   ///< float [batch, hidden]: the graph has pooled already.
+};
+
+struct Lineage {
+  struct Source {
+    std::string file;    ///< Name relative to the imported folder.
+    std::string sha256;  ///< Lower-case hex.
+    std::uint64_t bytes = 0;
+  };
+  std::string weir_version;
+  std::string created;            ///< RFC 3339, UTC.
+  std::vector<Source> sources;
+  std::vector<std::string> steps;  ///< In order, such as "import: bert, fp32".
+};
+
+struct Manifest {
+  std::string name;       ///< The model's name for clients, such as "all-MiniLM-L6-v2".
+  std::string family;     ///< "bert", or "onnx" for a graph taken as it is.
+  std::string task = "embedding";
+  std::string precision = "fp32";
+
+  std::uint32_t dimensions = 0;          ///< Length of a text's vector.
+  std::uint32_t max_tokens = 0;          ///< Per text, special tokens included; longer texts are truncated or refused.
+  std::uint32_t vocabulary_size = 0;
+  std::uint32_t pad_token_id = 0;
+  bool has_token_type_ids = true;
+
+  Output output = Output::kTokenVectors;
+  std::string output_name = "last_hidden_state";
+  Pooling pooling = Pooling::kMean;
+  bool normalize = true;                 ///< L2-normalize vectors unless the request says otherwise.
+
+  std::map<std::string, std::string> prompts;  ///< Prompt name → text put before an input.
+  std::optional<std::string> default_prompt;   ///< A key of `prompts`.
+  std::vector<std::uint32_t> matryoshka_dimensions;  ///< Lengths a vector may be cut to; empty: any shorter length.
+
+  Lineage lineage;
+};
+
+/// A text and the vector it must give.
+struct Golden {
+  std::string text;
+  std::vector<float> vector;  ///< [dimensions], pooled, and normalized if the manifest says so.
+};
+
+struct Bundle {
+  std::string folder;
+  Manifest manifest;
+  std::vector<Golden> golden;
+
+  std::string model_path() const { return folder + "/model.onnx"; }
+  std::string weights_path() const { return folder + "/model.weights"; }
+  std::string tokenizer_path() const { return folder + "/tokenizer.json"; }
+};
+
+/// Reads and checks weir.json and golden.json, and that the other files are there. kNotFound: no such folder, or no
+/// weir.json in it; kCorrupt: a field is missing, of the wrong type or contradicts another; kUnsupported: a newer format.
+Result<Bundle> load(const std::string& folder);
+
+/// Writes weir.json and golden.json into `folder`, which exists. kIo.
+Status write_manifest(const std::string& folder, const Manifest& manifest);
+Status write_golden(const std::string& folder, const std::vector<Golden>& golden);
+
+std::string_view pooling_name(Pooling pooling);
+std::optional<Pooling> pooling_from_name(std::string_view name);
+
+/// Lower-case hex SHA-256 of a file's bytes. kNotFound, kIo.
+Result<std::string> sha256_file(const std::string& path);
+
+}  // namespace weir::bundle

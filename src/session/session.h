@@ -1,0 +1,103 @@
+// ONNX Runtime behind our own types: one loaded graph and the threads that compute it. The only folder that includes
+// ONNX Runtime's headers; its exceptions end here.
+//
+// run() may be called by several threads at once, but an engine instance is one Session and one caller, so that the
+// intra-op threads are not shared. The weights' file is mapped and shared by all sessions and processes that load it;
+// what ONNX Runtime packs anew is shared by the sessions made from one SharedWeights.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace weir::session {
+
+struct Options {
+  int intra_op_threads = 1;                 ///< Includes the calling thread.
+  std::vector<int> cpus;                    ///< Logical CPUs to pin to, one per thread; empty: not pinned.
+  bool spinning = false;                    ///< Idle threads spin for work: lower latency, a busy machine.
+  bool memory_pattern = true;
+  bool parallel_execution = false;          ///< Execution mode parallel, for multi-tower graphs.
+  std::size_t arena_limit_bytes = 0;        ///< 0: unbounded.
+};
+
+/// Pre-packed weights that several sessions of one model share. Must outlive them.
+class SharedWeights {
+ public:
+  SharedWeights();
+  ~SharedWeights();
+  SharedWeights(const SharedWeights&) = delete;
+  SharedWeights& operator=(const SharedWeights&) = delete;
+
+ private:
+  friend class Session;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// A graph's input or output as the file declares it. A dimension of -1 is free.
+struct TensorInfo {
+  std::string name;
+  std::string type;  ///< "int64", "float", …, as ONNX names them.
+  std::vector<std::int64_t> shape;
+};
+
+/// A padded batch, row-major [rows, columns]. Spans, so that the caller's buffers are used without a copy.
+struct Batch {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::span<const std::int64_t> input_ids;
+  std::span<const std::int64_t> attention_mask;
+  std::span<const std::int64_t> token_type_ids;  ///< Empty when the graph does not take them.
+};
+
+/// An output, row-major, owned by the session's arena until destroyed or the session's next run() on the same thread.
+class Tensor {
+ public:
+  Tensor();
+  Tensor(Tensor&&) noexcept;
+  Tensor& operator=(Tensor&&) noexcept;
+  ~Tensor();
+
+  std::span<const float> values() const { return values_; }
+  std::span<const std::int64_t> shape() const { return shape_; }
+
+ private:
+  friend class Session;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+  std::span<const float> values_;
+  std::vector<std::int64_t> shape_;
+};
+
+class Session {
+ public:
+  /// kNotFound, kCorrupt (not a graph ONNX Runtime accepts; its message is passed on), kBackend.
+  static Result<std::unique_ptr<Session>> load(const std::string& model_path, const Options& options,
+                                               SharedWeights* shared = nullptr);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  const std::vector<TensorInfo>& inputs() const;
+  const std::vector<TensorInfo>& outputs() const;
+
+  /// Computes `output_name` (float). kBackend with ONNX Runtime's message. Nothing is checked for NaN here: pooling does.
+  /// `shrink` gives the arena's unused memory back afterwards.
+  Result<Tensor> run(const Batch& batch, const std::string& output_name, bool shrink = false);
+
+ private:
+  struct Impl;
+  explicit Session(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The library's version, such as "1.32.0".
+std::string runtime_version();
+
+}  // namespace weir::session
