@@ -34,6 +34,7 @@ struct EmbedOptions {
   std::optional<bool> truncate;             ///< Empty: as the server is configured.
   tokenizers::Side truncation_side = tokenizers::Side::kRight;
   std::optional<std::string> prompt_name;
+  bool add_special_tokens = true;           ///< Only kTokenize may turn it off.
 };
 
 /// Time spent per stage, for headers, logs and metrics.
@@ -44,8 +45,14 @@ struct Timings {
   Clock::duration inference{};  ///< From the first text's batch until the last one ended.
 };
 
+enum class Task {
+  kEmbed,     ///< Through all stages: fills `vectors`.
+  kTokenize,  ///< Ends after the tokenize stage: fills `encodings`, with offsets, never truncated.
+};
+
 struct Request {
   // front
+  Task task = Task::kEmbed;
   std::string id;     ///< X-Request-ID, the client's or ours.
   std::string model;  ///< As the client named it.
   std::vector<Input> inputs;

@@ -1,0 +1,25 @@
+// A subcommand of `weir`. Each has a file of its own with its flags, its wiring and its run; main.cc lists them.
+#pragma once
+
+#include "base/result.h"
+
+namespace weir::cli {
+
+/// Exit statuses of every subcommand.
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFailure = 1;
+inline constexpr int kExitUsage = 2;
+
+/// `argv[0]` is the subcommand's name.
+using Run = int (*)(int argc, char** argv);
+
+struct Command {
+  const char* name;
+  const char* summary;
+  Run run;
+};
+
+/// Prints "weir NAME: error: MESSAGE" on standard error and gives the exit status for the error's kind.
+int fail(const char* command, const Error& error);
+
+}  // namespace weir::cli
