@@ -1,0 +1,81 @@
+# Entry points; `make help` lists them. The work is in scripts/ and in the CMake presets.
+SHELL := /bin/bash
+PORT ?= 8080
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 30
+PYTHON := .deps/venv/bin/python
+SAMPLE := models/all-MiniLM-L6-v2
+# A user's own ONNX Runtime: make serve ONNXRUNTIME_ROOT=/path (see scripts/setup.sh --help).
+SETUP := scripts/setup.sh $(if $(ONNXRUNTIME_ROOT),-DONNXRUNTIME_ROOT=$(ONNXRUNTIME_ROOT))
+# With make -s or -n as make understands them; ctest prints its own closing line.
+CTEST = ctest --test-dir build/$(1) --output-on-failure --no-tests=error -j $(JOBS)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build serve test parity style format tidy asan tsan fuzz bench clean
+
+help: ## Show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
+
+setup: ## Install what building, running and testing needs
+	@$(SETUP)
+
+# Configuring again is the build's business, except when the presets change.
+build/%/build.ninja: CMakePresets.json
+	@cmake --preset $* --log-level=WARNING
+	@touch $@
+
+.PHONY: setup-build
+setup-build:
+	@$(SETUP) --no-tests
+
+build: setup-build ## Build the release program, build/release/bin/weir
+	@$(MAKE) -s build/release/build.ninja
+	@cmake --build --preset release -j $(JOBS) --target weir
+
+serve: build ## Serve the sample model on 127.0.0.1, port 8080 (PORT= overrides), until interrupted
+	@scripts/sample_model.sh build/release/bin/weir
+	@echo
+	@echo "try: curl -s http://127.0.0.1:$(PORT)/v1/embeddings -H 'Content-Type: application/json' -d '{\"input\": \"Hello, world\"}'"
+	@echo
+	@exec build/release/bin/weir serve $(SAMPLE) --port $(PORT)
+
+test: setup ## Build everything and run all tests
+	@$(MAKE) -s build/ci/build.ninja
+	@cmake --build --preset ci -j $(JOBS)
+	@scripts/sample_model.sh
+	@$(call CTEST,ci)
+
+parity: setup ## Compare the tokenizer with the PyPI package `tokenizers` on many texts
+	@$(MAKE) -s build/release/build.ninja
+	@cmake --build --preset release -j $(JOBS) --target weir
+	@scripts/sample_model.sh
+	@$(PYTHON) scripts/tokenizer_parity.py --weir build/release/bin/weir
+
+style: setup ## Check format, include graph, documents and clang-tidy
+	@$(MAKE) -s build/ci/build.ninja
+	@JOBS=$(JOBS) scripts/check_style.sh
+
+format: setup ## Rewrite the sources as .clang-format says
+	@git ls-files -z '*.h' '*.cc' | xargs -0 .deps/venv/bin/clang-format -i
+
+tidy: setup ## clang-tidy alone, all sources
+	@$(MAKE) -s build/ci/build.ninja
+	@$(PYTHON) scripts/clang_tidy.py --build build/ci --jobs $(JOBS)
+
+asan: setup ## Run all tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@scripts/sanitize.sh asan-ubsan
+
+tsan: setup ## Run all tests under ThreadSanitizer
+	@scripts/sanitize.sh tsan
+
+fuzz: ## Run every fuzz target for FUZZ_SECONDS (30) each
+	@$(SETUP) --dev
+	@scripts/fuzz.sh $(FUZZ_SECONDS)
+
+bench: setup ## Build and run the kernels' benchmarks
+	@$(MAKE) -s build/bench/build.ninja
+	@cmake --build --preset bench -j $(JOBS)
+	@for program in $$(ls build/bench/bin/*_bench 2>/dev/null); do $$program || exit 1; done
+
+clean: ## Remove what was built; keeps .deps/ and models/
+	@rm -rf build
