@@ -6,6 +6,7 @@
 #     EXTERNAL fmt::fmt          # libraries from outside
 #     TESTS a_test.cc b_test.cc  # one GoogleTest program for the folder
 #     TEST_DEPS bundle           # folders that only the tests include
+#     TEST_EXTERNAL simdjson::simdjson  # libraries that only the tests use
 #     BENCHES a_bench.cc)        # one Google Benchmark program each
 #
 # The library's name is weir_ + the folder's path with '/' as '_'. scripts/check_includes.py reads these calls and fails
@@ -23,7 +24,7 @@ function(_weir_link target scope folders)
 endfunction()
 
 function(weir_library)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;EXTERNAL;TESTS;TEST_DEPS;BENCHES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;EXTERNAL;TESTS;TEST_DEPS;TEST_EXTERNAL;BENCHES" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "weir_library: unknown arguments ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -43,7 +44,7 @@ function(weir_library)
 
   if(ARG_TESTS AND WEIR_TESTS)
     add_executable(${name}_test ${ARG_TESTS})
-    target_link_libraries(${name}_test PRIVATE ${name} GTest::gtest_main)
+    target_link_libraries(${name}_test PRIVATE ${name} ${ARG_TEST_EXTERNAL} GTest::gtest_main)
     _weir_link(${name}_test PRIVATE "${ARG_TEST_DEPS}")
     gtest_discover_tests(${name}_test TEST_PREFIX "${folder}: " DISCOVERY_MODE PRE_TEST
                          PROPERTIES TIMEOUT 300)
