@@ -9,6 +9,10 @@ std::string_view error_kind_name(ErrorKind kind) {
     case ErrorKind::kTextTooLong: return "text_too_long";
     case ErrorKind::kTooManyInputs: return "too_many_inputs";
     case ErrorKind::kBodyTooLarge: return "body_too_large";
+    case ErrorKind::kHeaderTooLarge: return "header_too_large";
+    case ErrorKind::kMalformed: return "malformed";
+    case ErrorKind::kMediaType: return "media_type";
+    case ErrorKind::kRequestTimeout: return "request_timeout";
     case ErrorKind::kTokenizer: return "tokenizer";
     case ErrorKind::kNotFound: return "not_found";
     case ErrorKind::kMethodNotAllowed: return "method_not_allowed";

@@ -22,6 +22,10 @@ enum class ErrorKind {
   kTextTooLong,      ///< More tokens than the model takes, and truncation is off.
   kTooManyInputs,    ///< More texts in a request than the limit.
   kBodyTooLarge,     ///< More bytes in a request than the limit.
+  kHeaderTooLarge,   ///< More bytes in a request's header than the limit.
+  kMalformed,        ///< A request's bytes are not what they should be: not HTTP, not JSON, not UTF-8.
+  kMediaType,        ///< A request's Content-Type is one that the route does not take.
+  kRequestTimeout,   ///< The client did not send its request in time.
   kTokenizer,        ///< The text could not be tokenized.
   kNotFound,         ///< No such model, file or route.
   kMethodNotAllowed, ///< The route exists, the method does not.
