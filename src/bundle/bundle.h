@@ -38,19 +38,19 @@ struct Lineage {
     std::uint64_t bytes = 0;
   };
   std::string weir_version;
-  std::string created;            ///< RFC 3339, UTC.
+  std::string created;  ///< RFC 3339, UTC.
   std::vector<Source> sources;
   std::vector<std::string> steps;  ///< In order, such as "import: bert, fp32".
 };
 
 struct Manifest {
-  std::string name;       ///< The model's name for clients, such as "all-MiniLM-L6-v2".
-  std::string family;     ///< "bert", or "onnx" for a graph taken as it is.
+  std::string name;    ///< The model's name for clients, such as "all-MiniLM-L6-v2".
+  std::string family;  ///< "bert", or "onnx" for a graph taken as it is.
   std::string task = "embedding";
   std::string precision = "fp32";
 
-  std::uint32_t dimensions = 0;          ///< Length of a text's vector.
-  std::uint32_t max_tokens = 0;          ///< Per text, special tokens included; longer texts are truncated or refused.
+  std::uint32_t dimensions = 0;  ///< Length of a text's vector.
+  std::uint32_t max_tokens = 0;  ///< Per text, special tokens included; longer texts are truncated or refused.
   std::uint32_t vocabulary_size = 0;
   std::uint32_t pad_token_id = 0;
   bool has_token_type_ids = true;
@@ -58,10 +58,10 @@ struct Manifest {
   Output output = Output::kTokenVectors;
   std::string output_name = "last_hidden_state";
   Pooling pooling = Pooling::kMean;
-  bool normalize = true;                 ///< L2-normalize vectors unless the request says otherwise.
+  bool normalize = true;  ///< L2-normalize vectors unless the request says otherwise.
 
-  std::map<std::string, std::string> prompts;  ///< Prompt name → text put before an input.
-  std::optional<std::string> default_prompt;   ///< A key of `prompts`.
+  std::map<std::string, std::string> prompts;        ///< Prompt name → text put before an input.
+  std::optional<std::string> default_prompt;         ///< A key of `prompts`.
   std::vector<std::uint32_t> matryoshka_dimensions;  ///< Lengths a vector may be cut to; empty: any shorter length.
 
   Lineage lineage;
@@ -84,7 +84,8 @@ struct Bundle {
 };
 
 /// Reads and checks weir.json and golden.json, and that the other files are there. kNotFound: no such folder, or no
-/// weir.json in it; kCorrupt: a field is missing, of the wrong type or contradicts another; kUnsupported: a newer format.
+/// weir.json in it; kCorrupt: a field is missing, of the wrong type or contradicts another; kUnsupported: a newer
+/// format.
 Result<Bundle> load(const std::string& folder);
 
 /// Writes weir.json and golden.json into `folder`, which exists. kIo.

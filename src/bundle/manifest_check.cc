@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <cmath>
+
+#include "bundle/json_fields.h"
+#include "bundle/manifest.h"
+
+namespace weir::bundle {
+namespace {
+
+constexpr std::string_view kTasks[] = {"embedding"};
+constexpr std::string_view kPrecisions[] = {"fp32", "fp16", "bf16", "int8"};
+
+template <std::size_t N>
+bool one_of(const std::string& value, const std::string_view (&values)[N]) {
+  return std::find(std::begin(values), std::end(values), value) != std::end(values);
+}
+
+bool is_sha256(const std::string& text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+bool has_control_character(const std::string& text) {
+  return std::any_of(text.begin(), text.end(), [](unsigned char byte) { return byte < 0x20 || byte == 0x7f; });
+}
+
+/// Fields that parse_manifest has already held to a range, but a caller of write_manifest may not have.
+Status check_ranges(const Manifest& manifest, const std::string& file) {
+  if (manifest.name.empty() || has_control_character(manifest.name)) {
+    return field_error(file, "name", "must not be empty or hold control characters");
+  }
+  if (manifest.family.empty()) return field_error(file, "family", "must not be empty");
+  if (manifest.output_name.empty()) return field_error(file, "output.name", "must not be empty");
+  if (manifest.dimensions == 0 || manifest.dimensions > kMaxDimensions) {
+    return field_error(file, "dimensions", "must be from 1 to " + std::to_string(kMaxDimensions));
+  }
+  if (manifest.max_tokens == 0 || manifest.max_tokens > kMaxTokens) {
+    return field_error(file, "max_tokens", "must be from 1 to " + std::to_string(kMaxTokens));
+  }
+  if (manifest.vocabulary_size == 0 || manifest.vocabulary_size > kMaxVocabulary) {
+    return field_error(file, "vocabulary_size", "must be from 1 to " + std::to_string(kMaxVocabulary));
+  }
+  return {};
+}
+
+Status check_matryoshka(const Manifest& manifest, const std::string& file) {
+  auto lengths = manifest.matryoshka_dimensions;
+  std::sort(lengths.begin(), lengths.end());
+  if (std::adjacent_find(lengths.begin(), lengths.end()) != lengths.end()) {
+    return field_error(file, "matryoshka_dimensions", "holds the same length twice");
+  }
+  if (!lengths.empty() && (lengths.front() == 0 || lengths.back() > manifest.dimensions)) {
+    return field_error(file, "matryoshka_dimensions",
+                       "lengths must be from 1 to dimensions (" + std::to_string(manifest.dimensions) + ")");
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_manifest(const Manifest& manifest, const std::string& file) {
+  WEIR_RETURN_IF_ERROR(check_ranges(manifest, file));
+  if (!one_of(manifest.task, kTasks)) {
+    return field_error(file, "task", "is '" + manifest.task + "'; this weir serves: embedding",
+                       ErrorKind::kUnsupported);
+  }
+  if (!one_of(manifest.precision, kPrecisions)) {
+    return field_error(file, "precision", "is '" + manifest.precision + "'; this weir knows: fp32, fp16, bf16, int8",
+                       ErrorKind::kUnsupported);
+  }
+  if (manifest.pad_token_id >= manifest.vocabulary_size) {
+    return field_error(file, "pad_token_id",
+                       "is " + std::to_string(manifest.pad_token_id) + ", outside the vocabulary of " +
+                           std::to_string(manifest.vocabulary_size));
+  }
+  if (manifest.default_prompt && !manifest.prompts.contains(*manifest.default_prompt)) {
+    return field_error(file, "default_prompt", "'" + *manifest.default_prompt + "' is not one of prompts");
+  }
+  WEIR_RETURN_IF_ERROR(check_matryoshka(manifest, file));
+  for (const auto& source : manifest.lineage.sources) {
+    if (!is_sha256(source.sha256)) {
+      return field_error(file, "lineage.sources", "'" + source.file + "': sha256 is not 64 lower-case hex digits");
+    }
+  }
+  return {};
+}
+
+Status check_golden(const std::vector<Golden>& golden, const std::string& file) {
+  if (golden.empty() || golden.size() > kMaxGoldenTexts) {
+    return field_error(file, "texts", "must hold 1 to " + std::to_string(kMaxGoldenTexts) + " texts");
+  }
+  for (std::size_t i = 0; i < golden.size(); ++i) {
+    const auto& vector = golden[i].vector;
+    const std::string path = "texts[" + std::to_string(i) + "]";
+    if (golden[i].text.empty()) return field_error(file, path + ".text", "must not be empty");
+    if (vector.empty() || vector.size() != golden.front().vector.size()) {
+      return field_error(file, path + ".vector", "is empty or not as long as the first one");
+    }
+    if (!std::all_of(vector.begin(), vector.end(), [](float value) { return std::isfinite(value); })) {
+      return field_error(file, path + ".vector", "holds NaN or Inf");
+    }
+  }
+  return {};
+}
+
+}  // namespace weir::bundle
