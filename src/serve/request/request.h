@@ -1,10 +1,12 @@
 // A request on its way through the stages. Made by the front, shared by the stages that hold it, finished exactly once.
 // Fields are grouped by the stage that fills them; a stage reads what earlier ones filled and writes only its own. A
 // request is in one stage at a time, except that its texts may be in several batches at once: each writes only its own
-// rows. `finished` and `remaining` are the only fields that threads race on.
+// rows. The atomics are the only fields that threads race on.
+//
+// A request that fails (deadline, client gone) is finished while a stage may still be writing to it. So whoever is
+// called through `done` with an `error` set reads the front's fields, `error` and `stage`, and nothing else.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -12,10 +14,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/deadline.h"
 #include "base/result.h"
+#include "serve/request/model_view.h"
 #include "tokenizers/tokenizer.h"
 
 namespace weir::serve {
@@ -25,6 +29,9 @@ struct Input {
   std::string text;
   std::vector<std::int32_t> ids;  ///< Used instead of `text` when `is_ids`.
   bool is_ids = false;
+
+  /// What tokenizing it costs, roughly.
+  std::size_t bytes() const { return is_ids ? ids.size() * sizeof(std::int32_t) : text.size(); }
 };
 
 /// What a request asks of each text beyond the model's own settings.
@@ -40,7 +47,7 @@ struct EmbedOptions {
 /// Time spent per stage, for headers, logs and metrics.
 struct Timings {
   Clock::duration waiting{};    ///< In the waiting room.
-  Clock::duration tokenize{};
+  Clock::duration tokenize{};   ///< From admitted until the last text was tokenized.
   Clock::duration queue{};      ///< From tokenized until the last text's batch began.
   Clock::duration inference{};  ///< From the first text's batch until the last one ended.
 };
@@ -49,6 +56,13 @@ enum class Task {
   kEmbed,     ///< Through all stages: fills `vectors`.
   kTokenize,  ///< Ends after the tokenize stage: fills `encodings`, with offsets, never truncated.
 };
+
+/// Where a request is. The names are the stages' folders.
+enum class Stage : std::uint8_t { kFront, kAdmission, kTokenize, kBatch, kEngine };
+inline constexpr Stage kStages[] = {Stage::kFront, Stage::kAdmission, Stage::kTokenize, Stage::kBatch, Stage::kEngine};
+
+/// Such as "admission", for logs, metric labels and messages.
+std::string_view stage_name(Stage stage);
 
 struct Request {
   // front
@@ -59,32 +73,40 @@ struct Request {
   EmbedOptions options;
   Clock::time_point arrived{};
   Deadline deadline;
+  std::function<void(const std::shared_ptr<Request>&)> done;  ///< Called once, by the thread that finished it.
+
+  // pipeline, before the first stage
+  ModelViewPtr view;  ///< The model that `model` names.
 
   // admission
-  bool admitted = false;  ///< Holds a permit.
+  Clock::time_point admitted{};
 
   // tokenize
   std::vector<tokenizers::Encoding> encodings;  ///< One per input.
   std::size_t tokens = 0;                       ///< Over all inputs, after truncation.
+  Clock::time_point tokenized{};
 
   // batch, engine, pooling
   std::uint32_t dimensions = 0;  ///< Length of each vector.
   std::vector<float> vectors;    ///< [inputs, dimensions]
-  std::atomic<std::size_t> remaining{0};  ///< Texts not computed yet.
+  std::atomic<std::size_t> remaining{0};        ///< Texts not computed yet.
+  std::atomic<std::int64_t> first_batch_ns{0};  ///< Clock ticks; 0 until the first text's batch began.
 
   // all
   Timings timings;
-  Clock::time_point tokenized{};
-  std::atomic<std::int64_t> first_batch_ns{0};  ///< Clock ticks; 0 until the first text's batch began.
+  std::atomic<Stage> stage{Stage::kFront};
+  std::atomic<bool> finished{false};
   std::optional<Error> error;  ///< Why it failed; read once finished.
-  std::function<void(const std::shared_ptr<Request>&)> done;  ///< Called once, by the thread that finished it.
 
   /// True once answered, expired or cancelled: what is left of its work is worthless. Any thread.
   bool is_finished() const { return finished.load(std::memory_order_acquire); }
-  std::atomic<bool> finished{false};
 };
 
 using RequestPtr = std::shared_ptr<Request>;
+
+/// Ends a request, with an error or (without one) with its results in place, and calls done(). Any thread; only the first
+/// call for a request does anything and returns true. Never called with a lock held: done() may go anywhere.
+bool finish(const RequestPtr& request, std::optional<Error> error = std::nullopt);
 
 /// One text of a request, on its way through a batch.
 struct Item {
