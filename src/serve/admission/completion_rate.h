@@ -19,8 +19,8 @@ class CompletionRate {
 
   void completed(Clock::time_point now);
 
-  /// Seconds until `ahead` requests will have left at the recent rate, from 1 to 60. With no departure in the window, as
-  /// long again as there has been none: nothing better is known.
+  /// Seconds until `ahead` requests will have left at the recent rate, from 1 to 60. With no departure in the window,
+  /// as long again as there has been none: nothing better is known.
   int retry_after_s(std::size_t ahead, Clock::time_point now) const;
 
  private:

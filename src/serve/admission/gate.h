@@ -3,8 +3,8 @@
 //
 // The gate never blocks and knows no time limits: who is admitted is told through a callback, and who runs out of time
 // is taken out by whoever enforces deadlines, through leave(). All calls are thread-safe; callbacks run without the
-// gate's lock, on the thread that entered or on the one whose leaving made room. A callback that leaves at once would nest
-// as deep as the waiting room is long, so callbacks hand over to a queue.
+// gate's lock, on the thread that entered or on the one whose leaving made room. A callback that leaves at once would
+// nest as deep as the waiting room is long, so callbacks hand over to a queue.
 #pragma once
 
 #include <cstddef>
@@ -28,15 +28,15 @@ struct Options {
 struct Numbers {
   std::size_t concurrency = 0;  ///< Permits in use.
   std::size_t waiting = 0;
-  int retry_after_s = 1;        ///< When a client refused now should come back.
+  int retry_after_s = 1;  ///< When a client refused now should come back.
 };
 
 class Gate {
   struct Waiter;
 
  public:
-  /// One request's claim on the gate, from before it enters until it leaves. Destroying it leaves: a permit cannot leak.
-  /// Must not outlive the gate.
+  /// One request's claim on the gate, from before it enters until it leaves. Destroying it leaves: a permit cannot
+  /// leak. Must not outlive the gate.
   class Place {
    public:
     explicit Place(Gate& gate) : gate_(gate) {}
@@ -44,14 +44,15 @@ class Gate {
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
 
-    /// Gives up the permit, the chair in the waiting room, or the right to enter at all. Any thread, any number of times.
+    /// Gives up the permit, the chair in the waiting room, or the right to enter at all. Any thread, any number of
+    /// times.
     void leave() { gate_.leave(*this); }
 
    private:
     friend class Gate;
     enum class State { kOutside, kWaiting, kInside, kGone };
     Gate& gate_;
-    State state_ = State::kOutside;        // guarded by gate_.mutex_, as is the next
+    State state_ = State::kOutside;           // guarded by gate_.mutex_, as is the next
     std::list<Waiter>::iterator position_{};  // while kWaiting
   };
 

@@ -1,7 +1,5 @@
 #include "serve/admission/gate.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -9,6 +7,8 @@
 #include <random>
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace weir::serve::admission {
 namespace {
@@ -150,8 +150,8 @@ class SharedPlaces {
   std::vector<std::shared_ptr<Place>> places_;
 };
 
-/// Threads enter, and make each other's places leave at random moments. Whatever the interleaving: never more inside than
-/// permits, nobody admitted twice, and nothing is left over.
+/// Threads enter, and make each other's places leave at random moments. Whatever the interleaving: never more inside
+/// than permits, nobody admitted twice, and nothing is left over.
 TEST(Gate, RandomInterleavingsLeakNothing) {
   constexpr std::size_t kPermits = 5;
   constexpr unsigned kThreads = 4;

@@ -2,8 +2,8 @@
 //
 //   admission → tokenize → batch → engine → pooling → done
 //
-// The only place that knows the order. Owns the threads of all stages but the front's. Used by the HTTP server and, with
-// admission wide open, by `weir embed`.
+// The only place that knows the order. Owns the threads of all stages but the front's. Used by the HTTP server and,
+// with admission wide open, by `weir embed`.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,10 @@
 #include "base/deadline.h"
 #include "base/metrics.h"
 #include "base/result.h"
-#include "bundle/bundle.h"
+#include "serve/request/model_view.h"
 #include "serve/request/request.h"
-#include "tokenizers/tokenizer.h"
 
 namespace weir::serve {
-
-enum class LongText { kTruncate, kReject };
 
 struct ModelSource {
   std::string name;    ///< As clients name it; empty: the bundle's own.
@@ -38,14 +35,14 @@ struct PipelineOptions {
 
   // tokenize
   int tokenize_threads = 1;
-  std::size_t max_inputs = 2048;      ///< Texts per request.
-  std::uint32_t max_tokens = 0;       ///< Per text; 0: as the bundle says. May only lower it.
+  std::size_t max_inputs = 2048;  ///< Texts per request.
+  std::uint32_t max_tokens = 0;   ///< Per text; 0: as the bundle says. May only lower it.
   LongText long_text = LongText::kTruncate;
 
   // batch
   Clock::duration window = std::chrono::milliseconds(5);
-  std::size_t max_batch_requests = 32;   ///< Texts per batch.
-  std::size_t max_batch_tokens = 0;      ///< Padded tokens per batch; 0: chosen from measurements.
+  std::size_t max_batch_requests = 32;  ///< Texts per batch.
+  std::size_t max_batch_tokens = 0;     ///< Padded tokens per batch; 0: chosen from measurements.
 
   // engine: one entry per instance, from base/sizing
   int instances = 1;
@@ -65,17 +62,6 @@ struct Load {
   int retry_after_s = 1;        ///< When a refused client should come back: what is ahead of it / the recent rate.
 };
 
-enum class ModelState { kLoading, kReady, kFailed };
-
-/// A model as clients may ask about it. Immutable, but for the state.
-struct ModelView {
-  std::string name;
-  bundle::Manifest manifest;
-  std::shared_ptr<const tokenizers::Tokenizer> tokenizer;
-  std::uint32_t max_tokens = 0;      ///< In force: the bundle's, or lowered by the options.
-  std::int64_t created_unix_s = 0;   ///< The bundle's creation time.
-};
-
 class Pipeline {
  public:
   /// Checks the options and reads the bundles' manifests (kInvalidArgument, kNotFound, kCorrupt …), then starts loading
@@ -90,7 +76,7 @@ class Pipeline {
   void submit(const RequestPtr& request);
 
   /// The client is gone: what is left of the request's work is dropped and done() is called with kCancelled, unless it
-  /// has been called already.
+  /// has been called already. Any thread, once submit() has returned.
   void cancel(const RequestPtr& request);
 
   Load load() const;
@@ -105,8 +91,8 @@ class Pipeline {
   /// kNotFound names the models there are. An empty name is the default model.
   Result<std::shared_ptr<const ModelView>> find(const std::string& model) const;
 
-  /// Refuses new requests (kUnavailable), lets admitted and waiting ones finish until the deadline, fails the rest, joins
-  /// all threads. True when nothing had to be failed.
+  /// Refuses new requests (kUnavailable), lets admitted and waiting ones finish until the deadline, fails the rest,
+  /// joins all threads. True when nothing had to be failed.
   bool stop(Deadline deadline);
 
  private:

@@ -20,8 +20,8 @@ struct ModelView {
   std::string name;
   bundle::Manifest manifest;
   std::shared_ptr<const tokenizers::Tokenizer> tokenizer;  ///< Empty until the model has been loaded.
-  std::uint32_t max_tokens = 0;      ///< Per text, in force: the bundle's, or lowered by the options.
-  std::int64_t created_unix_s = 0;   ///< The bundle's creation time.
+  std::uint32_t max_tokens = 0;     ///< Per text, in force: the bundle's, or lowered by the options.
+  std::int64_t created_unix_s = 0;  ///< The bundle's creation time.
 };
 
 using ModelViewPtr = std::shared_ptr<const ModelView>;

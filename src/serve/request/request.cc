@@ -6,11 +6,16 @@ namespace weir::serve {
 
 std::string_view stage_name(Stage stage) {
   switch (stage) {
-    case Stage::kFront: return "front";
-    case Stage::kAdmission: return "admission";
-    case Stage::kTokenize: return "tokenize";
-    case Stage::kBatch: return "batch";
-    case Stage::kEngine: return "engine";
+    case Stage::kFront:
+      return "front";
+    case Stage::kAdmission:
+      return "admission";
+    case Stage::kTokenize:
+      return "tokenize";
+    case Stage::kBatch:
+      return "batch";
+    case Stage::kEngine:
+      return "engine";
   }
   return "unknown";
 }

@@ -41,7 +41,7 @@ struct EmbedOptions {
   std::optional<bool> truncate;             ///< Empty: as the server is configured.
   tokenizers::Side truncation_side = tokenizers::Side::kRight;
   std::optional<std::string> prompt_name;
-  bool add_special_tokens = true;           ///< Only kTokenize may turn it off.
+  bool add_special_tokens = true;  ///< Only kTokenize may turn it off.
 };
 
 /// Time spent per stage, for headers, logs and metrics.
@@ -87,8 +87,8 @@ struct Request {
   Clock::time_point tokenized{};
 
   // batch, engine, pooling
-  std::uint32_t dimensions = 0;  ///< Length of each vector.
-  std::vector<float> vectors;    ///< [inputs, dimensions]
+  std::uint32_t dimensions = 0;                 ///< Length of each vector.
+  std::vector<float> vectors;                   ///< [inputs, dimensions]
   std::atomic<std::size_t> remaining{0};        ///< Texts not computed yet.
   std::atomic<std::int64_t> first_batch_ns{0};  ///< Clock ticks; 0 until the first text's batch began.
 
@@ -104,8 +104,8 @@ struct Request {
 
 using RequestPtr = std::shared_ptr<Request>;
 
-/// Ends a request, with an error or (without one) with its results in place, and calls done(). Any thread; only the first
-/// call for a request does anything and returns true. Never called with a lock held: done() may go anywhere.
+/// Ends a request, with an error or (without one) with its results in place, and calls done(). Any thread; only the
+/// first call for a request does anything and returns true. Never called with a lock held: done() may go anywhere.
 bool finish(const RequestPtr& request, std::optional<Error> error = std::nullopt);
 
 /// One text of a request, on its way through a batch.

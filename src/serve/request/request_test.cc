@@ -1,8 +1,8 @@
 #include "serve/request/request.h"
 
-#include <gtest/gtest.h>
-
 #include <thread>
+
+#include <gtest/gtest.h>
 
 namespace weir::serve {
 namespace {
