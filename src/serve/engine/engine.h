@@ -1,0 +1,81 @@
+// The engine stage: one model's pool of instances. Each instance is a thread with a session of its own, pinned to its
+// own cores; it takes a batch of texts, pads it to its longest text, computes it and hands the rows on.
+//
+//   auto engine = Engine::load(options, bundle);     sessions loaded and warmed up; nothing is taken yet
+//   engine->compute(encodings)                       for the self-test, on the caller's thread
+//   engine->start(next, complete);                   instances take batches until next() says no more
+//   engine->join();                                  blocks until they all have
+//
+// Owned by serve/models. load, compute, start and join are called by one thread, in this order; `next` and `complete`
+// are called by all instances at once. Weights are shared: the mapped file by all, what ONNX Runtime packs anew by the
+// instances of an engine.
+//
+// Texts whose request is finished (answered, expired, cancelled) are dropped before they cost anything. An error fails
+// the batch it happened in, never the instance.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/deadline.h"
+#include "base/metrics.h"
+#include "base/result.h"
+#include "bundle/bundle.h"
+#include "serve/request/hidden_rows.h"
+#include "serve/request/request.h"
+#include "tokenizers/tokenizer.h"
+
+namespace weir::serve {
+
+struct EngineOptions {
+  int instances = 1;
+  int threads_per_instance = 1;                 ///< Includes the instance's own thread.
+  std::vector<std::vector<int>> instance_cpus;  ///< Logical CPUs, one list per instance; empty: not pinned.
+  bool spinning = false;
+  bool memory_pattern = false;
+  std::size_t arena_limit_bytes = 0;  ///< Per instance; 0: unbounded.
+
+  // The largest batch that next() gives: what warm-up prepares for.
+  std::size_t max_batch_texts = 32;
+  std::size_t max_batch_tokens = 4096;  ///< Padded: texts times the longest one.
+  std::uint32_t max_tokens = 512;       ///< Of one text.
+
+  /// Warm-up runs the largest batch, or one smaller where that would take longer than this.
+  Clock::duration warm_up_limit = std::chrono::milliseconds(300);
+};
+
+class Engine {
+ public:
+  /// Waits for the next batch, not empty. False: no more, the instance ends. Called by every instance.
+  using Next = std::function<bool(Batch&)>;
+  /// What became of a batch: row i is item i, valid during the call; or why it failed. Texts of finished requests have
+  /// been taken out of it; when none is left there is no call. Called on the instance's thread: pooling runs here.
+  using Complete = std::function<void(Batch&&, const Result<HiddenRows>&)>;
+
+  /// Loads and warms up every instance, each on its own thread. kInvalidArgument: options that contradict each other;
+  /// kCorrupt: the graph's inputs or output are not those of the manifest; else as session::Session::load and run.
+  static Result<std::unique_ptr<Engine>> load(const EngineOptions& options, const bundle::Bundle& bundle,
+                                              metrics::Registry& registry);
+  /// Joins; next() must have said false, or start() must not have been called.
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Computes texts as one batch. Before start() only. The rows are valid until the next call or start().
+  Result<HiddenRows> compute(std::span<const tokenizers::Encoding> texts);
+
+  void start(Next next, Complete complete);
+  void join();
+
+ private:
+  struct Impl;
+  explicit Engine(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace weir::serve

@@ -1,0 +1,119 @@
+#include "serve/pooling/pooling.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <string>
+
+namespace weir::serve {
+namespace {
+
+constexpr double kSmallestNorm = 1e-12;
+constexpr std::size_t kBlock = 256;  ///< Dimensions summed at a time: 2 KiB of doubles on the stack.
+
+void mean(std::span<const float> token_vectors, std::size_t hidden, std::span<float> vector) {
+  const std::size_t tokens = token_vectors.size() / hidden;
+  for (std::size_t begin = 0; begin < vector.size(); begin += kBlock) {
+    const std::size_t count = std::min(kBlock, vector.size() - begin);
+    double sums[kBlock] = {};
+    for (std::size_t token = 0; token < tokens; ++token) {
+      const float* values = token_vectors.data() + token * hidden + begin;
+      for (std::size_t i = 0; i < count; ++i) sums[i] += static_cast<double>(values[i]);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      vector[begin + i] = static_cast<float>(sums[i] / static_cast<double>(tokens));
+    }
+  }
+}
+
+/// A comparison with NaN is false, so a maximum would step over it: the caller looks at the values first.
+void max(std::span<const float> token_vectors, std::size_t hidden, std::span<float> vector) {
+  std::copy_n(token_vectors.begin(), vector.size(), vector.begin());
+  for (std::size_t at = hidden; at < token_vectors.size(); at += hidden) {
+    for (std::size_t i = 0; i < vector.size(); ++i) vector[i] = std::max(vector[i], token_vectors[at + i]);
+  }
+}
+
+bool all_finite(std::span<const float> values) {
+  return std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
+}
+
+void normalize(std::span<float> vector) {
+  double squares = 0;
+  for (const float value : vector) squares += static_cast<double>(value) * static_cast<double>(value);
+  const double norm = std::max(std::sqrt(squares), kSmallestNorm);
+  for (float& value : vector) value = static_cast<float>(static_cast<double>(value) / norm);
+}
+
+std::string allowed_dimensions(const bundle::Manifest& manifest) {
+  if (manifest.matryoshka_dimensions.empty()) return "1 to " + std::to_string(manifest.dimensions);
+  std::string text;
+  for (const auto length : manifest.matryoshka_dimensions) text += (text.empty() ? "" : ", ") + std::to_string(length);
+  return text;
+}
+
+bool has_dimensions(const bundle::Manifest& manifest, std::uint32_t dimensions) {
+  if (dimensions == manifest.dimensions) return true;
+  const auto& lengths = manifest.matryoshka_dimensions;
+  if (lengths.empty()) return dimensions > 0 && dimensions < manifest.dimensions;
+  return std::find(lengths.begin(), lengths.end(), dimensions) != lengths.end();
+}
+
+}  // namespace
+
+Result<PoolingRule> pooling_rule(const EmbedOptions& options, const bundle::Manifest& manifest) {
+  PoolingRule rule;
+  rule.pooling = manifest.pooling;
+  rule.normalize = options.normalize.value_or(manifest.normalize);
+  rule.dimensions = options.dimensions.value_or(manifest.dimensions);
+  if (!has_dimensions(manifest, rule.dimensions)) {
+    return Error(ErrorKind::kInvalidArgument,
+                 "dimensions is " + std::to_string(rule.dimensions) + "; model '" + manifest.name +
+                     "' gives: " + allowed_dimensions(manifest),
+                 "dimensions");
+  }
+  return rule;
+}
+
+Status pool_tokens(std::span<const float> token_vectors, std::size_t hidden, const PoolingRule& rule,
+                   std::span<float> vector) {
+  assert(hidden > 0 && token_vectors.size() % hidden == 0);
+  assert(vector.size() == rule.dimensions && vector.size() <= hidden);
+  if (token_vectors.empty()) return Error(ErrorKind::kEmptyInput, "the text has no tokens");
+  bool finite = true;
+  switch (rule.pooling) {
+    case bundle::Pooling::kMean:
+      mean(token_vectors, hidden, vector);
+      break;
+    case bundle::Pooling::kCls:
+      std::copy_n(token_vectors.begin(), vector.size(), vector.begin());
+      break;
+    case bundle::Pooling::kMax:
+      finite = all_finite(token_vectors);
+      max(token_vectors, hidden, vector);
+      break;
+    case bundle::Pooling::kLast:
+      std::copy_n(token_vectors.end() - static_cast<std::ptrdiff_t>(hidden), vector.size(), vector.begin());
+      break;
+  }
+  if (!finite || !all_finite(vector)) {
+    return Error(ErrorKind::kBackend, "the model computed NaN or Inf for this text");
+  }
+  if (rule.normalize) normalize(vector);
+  return {};
+}
+
+Status pool_row(const HiddenRows& hidden, std::size_t row, std::size_t tokens, const PoolingRule& rule,
+                std::span<float> vector) {
+  assert(row < hidden.rows);
+  if (hidden.columns == 0) {
+    PoolingRule as_it_is = rule;
+    as_it_is.pooling = bundle::Pooling::kCls;
+    return pool_tokens(hidden.values.subspan(row * hidden.hidden, hidden.hidden), hidden.hidden, as_it_is, vector);
+  }
+  assert(tokens <= hidden.columns);
+  const auto real = hidden.values.subspan(row * hidden.columns * hidden.hidden, tokens * hidden.hidden);
+  return pool_tokens(real, hidden.hidden, rule, vector);
+}
+
+}  // namespace weir::serve

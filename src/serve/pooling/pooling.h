@@ -1,0 +1,43 @@
+// One vector per text: pooling over the text's own tokens, then a cut to fewer dimensions, then L2 normalization.
+//
+// What it means is what sentence-transformers computes: mean, cls, max and last over real tokens (special ones
+// included, padding left out), normalization with a smallest norm of 1e-12. A cut comes before normalization, so that a
+// shortened vector has length 1 again, as OpenAI's `dimensions` promises (sentence-transformers' `truncate_dim` does so
+// with `normalize_embeddings`).
+//
+// Only real tokens are read, in their order, with sums in double: a text's vector is the same bits in any batch.
+// Pure functions; any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/result.h"
+#include "bundle/bundle.h"
+#include "serve/request/hidden_rows.h"
+#include "serve/request/request.h"
+
+namespace weir::serve {
+
+/// How to make a text's vector.
+struct PoolingRule {
+  bundle::Pooling pooling = bundle::Pooling::kMean;
+  bool normalize = true;
+  std::uint32_t dimensions = 0;  ///< Length of the result, at most the hidden size.
+};
+
+/// What a request's options and the model's manifest make together. kInvalidArgument, at `dimensions`, when the model
+/// has no vectors of that length.
+Result<PoolingRule> pooling_rule(const EmbedOptions& options, const bundle::Manifest& manifest);
+
+/// Pools `token_vectors` [tokens, hidden] into `vector` [rule.dimensions]. kBackend when a value that enters it is NaN
+/// or Inf; kEmptyInput when there are no tokens.
+Status pool_tokens(std::span<const float> token_vectors, std::size_t hidden, const PoolingRule& rule,
+                   std::span<float> vector);
+
+/// Pools row `row`, whose first `tokens` columns are real, into `vector` [rule.dimensions]. Errors as pool_tokens.
+Status pool_row(const HiddenRows& hidden, std::size_t row, std::size_t tokens, const PoolingRule& rule,
+                std::span<float> vector);
+
+}  // namespace weir::serve

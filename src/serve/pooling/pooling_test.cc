@@ -1,0 +1,164 @@
+#include "serve/pooling/pooling.h"
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace weir::serve {
+namespace {
+
+using bundle::Pooling;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr Pooling kAll[] = {Pooling::kMean, Pooling::kCls, Pooling::kMax, Pooling::kLast};
+
+std::vector<float> pooled(const std::vector<float>& tokens, std::size_t hidden, const PoolingRule& rule) {
+  std::vector<float> vector(rule.dimensions);
+  const auto status = pool_tokens(tokens, hidden, rule, vector);
+  EXPECT_TRUE(status.ok()) << status.error().message;
+  return vector;
+}
+
+TEST(Pooling, EachKindOnNumbersToCheckByHand) {
+  const std::vector<float> tokens = {1, -2, 3, /**/ 4, -8, 0, /**/ 1, 1, -9};
+  EXPECT_EQ(pooled(tokens, 3, {Pooling::kMean, false, 3}), (std::vector<float>{2, -3, -2}));
+  EXPECT_EQ(pooled(tokens, 3, {Pooling::kCls, false, 3}), (std::vector<float>{1, -2, 3}));
+  EXPECT_EQ(pooled(tokens, 3, {Pooling::kMax, false, 3}), (std::vector<float>{4, 1, 3}));
+  EXPECT_EQ(pooled(tokens, 3, {Pooling::kLast, false, 3}), (std::vector<float>{1, 1, -9}));
+}
+
+TEST(Pooling, ACutVectorIsNormalizedAnew) {
+  const std::vector<float> tokens = {3, 4, 1000};
+  EXPECT_EQ(pooled(tokens, 3, {Pooling::kMean, false, 2}), (std::vector<float>{3, 4}));
+  EXPECT_EQ(pooled(tokens, 3, {Pooling::kMean, true, 2}), (std::vector<float>{0.6F, 0.8F}));
+}
+
+TEST(Pooling, ZeroAndTinyVectorsDoNotDivideByZero) {
+  EXPECT_EQ(pooled({0, 0}, 2, {Pooling::kMean, true, 2}), (std::vector<float>{0, 0}));
+  EXPECT_FLOAT_EQ(pooled({1e-20F, 0}, 2, {Pooling::kMean, true, 2})[0], 1e-8F);
+}
+
+TEST(Pooling, LargeValuesDoNotOverflow) {
+  const float large = std::numeric_limits<float>::max();
+  EXPECT_EQ(pooled({large, large}, 1, {Pooling::kMean, false, 1}), (std::vector<float>{large}));
+  EXPECT_FLOAT_EQ(pooled({large, large}, 2, {Pooling::kMean, true, 2})[0], std::sqrt(0.5F));
+}
+
+TEST(Pooling, NoTokensIsAnError) {
+  std::vector<float> vector(2);
+  const auto status = pool_tokens({}, 2, {Pooling::kMean, true, 2}, vector);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().kind, ErrorKind::kEmptyInput);
+}
+
+TEST(Pooling, NanAndInfAreErrorsOfTheRowThatHasThem) {
+  // Two rows of two columns; the second row's values are bad in turn, and its first token has a bad one last.
+  for (const Pooling pooling : kAll) {
+    for (const float bad : {kNan, kInf, -kInf}) {
+      std::vector<float> values(8, 1.0F);
+      values[5] = values[7] = bad;
+      const HiddenRows hidden{values, 2, 2, 2};
+      std::vector<float> vector(2);
+      EXPECT_TRUE(pool_row(hidden, 0, 2, {pooling, true, 2}, vector).ok());
+      const auto status = pool_row(hidden, 1, 2, {pooling, true, 2}, vector);
+      ASSERT_FALSE(status.ok()) << bundle::pooling_name(pooling) << " " << bad;
+      EXPECT_EQ(status.error().kind, ErrorKind::kBackend);
+    }
+  }
+}
+
+TEST(Pooling, MaxDoesNotStepOverNan) {
+  std::vector<float> vector(1);
+  EXPECT_FALSE(pool_tokens(std::vector<float>{1, kNan, 2}, 1, {Pooling::kMax, false, 1}, vector).ok());
+}
+
+TEST(Pooling, PaddingIsNeverRead) {
+  const std::vector<float> values = {1, 2, kNan, kInf, /**/ 5, 6, 7, 8};
+  std::vector<float> vector(2);
+  for (const Pooling pooling : kAll) {
+    ASSERT_TRUE(pool_row({values, 2, 2, 2}, 0, 1, {pooling, false, 2}, vector).ok());
+    EXPECT_EQ(vector, (std::vector<float>{1, 2}));
+  }
+}
+
+TEST(Pooling, SameBitsInAnyBatch) {
+  constexpr std::size_t kHidden = 300;
+  constexpr std::size_t kTokens = 7;
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal;
+  std::vector<float> tokens(kTokens * kHidden);
+  for (float& value : tokens) value = normal(random);
+  for (const Pooling pooling : kAll) {
+    const PoolingRule rule{pooling, true, kHidden};
+    const auto alone = pooled(tokens, kHidden, rule);
+    for (const std::size_t columns : {kTokens, kTokens + 1, std::size_t{64}}) {
+      for (std::size_t row = 0; row < 3; ++row) {
+        std::vector<float> values(3 * columns * kHidden);
+        for (float& value : values) value = normal(random);
+        std::copy(tokens.begin(), tokens.end(), values.begin() + static_cast<std::ptrdiff_t>(row * columns * kHidden));
+        std::vector<float> vector(kHidden);
+        ASSERT_TRUE(pool_row({values, 3, columns, kHidden}, row, kTokens, rule, vector).ok());
+        EXPECT_EQ(vector, alone);
+      }
+    }
+  }
+}
+
+TEST(Pooling, AGraphThatPoolsIsTakenAsItIs) {
+  const std::vector<float> values = {3, 4, /**/ 6, 8};
+  std::vector<float> vector(2);
+  for (const Pooling pooling : kAll) {
+    ASSERT_TRUE(pool_row({values, 2, 0, 2}, 1, 17, {pooling, true, 2}, vector).ok());
+    EXPECT_EQ(vector, (std::vector<float>{0.6F, 0.8F}));
+  }
+}
+
+TEST(PoolingRule, ComesFromTheManifestUnlessTheRequestSays) {
+  bundle::Manifest manifest;
+  manifest.dimensions = 8;
+  manifest.pooling = Pooling::kLast;
+  manifest.normalize = true;
+  auto rule = pooling_rule({}, manifest);
+  ASSERT_TRUE(rule.ok());
+  EXPECT_EQ(rule->pooling, Pooling::kLast);
+  EXPECT_TRUE(rule->normalize);
+  EXPECT_EQ(rule->dimensions, 8U);
+
+  EmbedOptions options;
+  options.normalize = false;
+  options.dimensions = 3;
+  rule = pooling_rule(options, manifest);
+  ASSERT_TRUE(rule.ok());
+  EXPECT_FALSE(rule->normalize);
+  EXPECT_EQ(rule->dimensions, 3U);
+}
+
+TEST(PoolingRule, LengthsTheModelDoesNotHaveAreRefused) {
+  bundle::Manifest manifest;
+  manifest.name = "sample";
+  manifest.dimensions = 8;
+  EmbedOptions options;
+  for (const std::uint32_t wrong : {0U, 9U}) {
+    options.dimensions = wrong;
+    const auto rule = pooling_rule(options, manifest);
+    ASSERT_FALSE(rule.ok());
+    EXPECT_EQ(rule.error().kind, ErrorKind::kInvalidArgument);
+    EXPECT_EQ(rule.error().where, "dimensions");
+  }
+  manifest.matryoshka_dimensions = {4, 2};
+  options.dimensions = 3;
+  const auto rule = pooling_rule(options, manifest);
+  ASSERT_FALSE(rule.ok());
+  EXPECT_NE(rule.error().message.find("4, 2"), std::string::npos);
+  for (const std::uint32_t right : {8U, 4U, 2U}) {
+    options.dimensions = right;
+    EXPECT_TRUE(pooling_rule(options, manifest).ok());
+  }
+}
+
+}  // namespace
+}  // namespace weir::serve
