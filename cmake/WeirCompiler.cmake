@@ -15,6 +15,12 @@ if(WEIR_SANITIZE)
     add_compile_options(-Wno-tsan)
   endif()
 endif()
+if(WEIR_FUZZERS)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "the fuzz targets need clang: `make fuzz`, or configure with -DCMAKE_CXX_COMPILER=clang++")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 
 # The ORT, protobuf and Boost headers are parsed again and again: ccache pays on every machine that has it. The base
 # directory makes its entries valid in any clone.
