@@ -1,0 +1,64 @@
+#include "serve/tokenize/checks.h"
+
+#include <algorithm>
+
+namespace weir::serve::tokenize {
+namespace {
+
+std::string known_prompts(const Request& request) {
+  std::string names;
+  for (const auto& [name, text] : request.view->manifest.prompts) names += (names.empty() ? "'" : ", '") + name + "'";
+  return names.empty() ? "none" : names;
+}
+
+Status check_inputs(const Request& request, std::size_t max_inputs) {
+  if (request.inputs.empty()) return Error(ErrorKind::kEmptyInput, "the list of inputs is empty", "input");
+  if (request.inputs.size() > max_inputs) {
+    return Error(ErrorKind::kTooManyInputs,
+                 "the request has " + std::to_string(request.inputs.size()) + " inputs, the limit is " +
+                     std::to_string(max_inputs) + " (--max-inputs); split it",
+                 "input");
+  }
+  for (std::size_t i = 0; i < request.inputs.size(); ++i) {
+    if (request.inputs[i].bytes() > 0) continue;
+    const std::string name = input_name(request, i);
+    return Error(ErrorKind::kEmptyInput, name + " is empty", name);
+  }
+  return {};
+}
+
+Status check_prompt(const Request& request) {
+  if (!request.options.prompt_name) return {};
+  const std::string& name = *request.options.prompt_name;
+  if (!request.view->manifest.prompts.contains(name)) {
+    return Error(ErrorKind::kInvalidArgument,
+                 "prompt_name '" + name + "' is not a prompt of the model; it has: " + known_prompts(request),
+                 "prompt_name");
+  }
+  if (std::any_of(request.inputs.begin(), request.inputs.end(), [](const Input& input) { return input.is_ids; })) {
+    return Error(ErrorKind::kInvalidArgument, "prompt_name needs inputs of text, not of token ids", "prompt_name");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string input_name(const Request& request, std::size_t index) {
+  return request.inputs.size() == 1 ? "input" : "input[" + std::to_string(index) + "]";
+}
+
+Status check(const Request& request, std::size_t max_inputs) {
+  WEIR_RETURN_IF_ERROR(check_inputs(request, max_inputs));
+  return check_prompt(request);
+}
+
+const std::string& prompt_of(const Request& request) {
+  static const std::string kNone;
+  const bundle::Manifest& manifest = request.view->manifest;
+  const auto& name = request.options.prompt_name ? request.options.prompt_name : manifest.default_prompt;
+  if (!name) return kNone;
+  const auto found = manifest.prompts.find(*name);
+  return found == manifest.prompts.end() ? kNone : found->second;
+}
+
+}  // namespace weir::serve::tokenize

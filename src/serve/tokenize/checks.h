@@ -1,0 +1,23 @@
+// What a request asks, held against what its model and the server offer. Done before any text is tokenized.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/result.h"
+#include "serve/request/request.h"
+
+namespace weir::serve::tokenize {
+
+/// kEmptyInput: no input, or an empty one; kTooManyInputs; kInvalidArgument: an unknown prompt, or one for token ids.
+/// Errors name the field and what is allowed.
+Status check(const Request& request, std::size_t max_inputs);
+
+/// The text that goes before each input: the prompt that the request names, the model's default, or none.
+/// `request` has been checked.
+const std::string& prompt_of(const Request& request);
+
+/// How a message names an input: "input[3]", or "input" when it is the only one.
+std::string input_name(const Request& request, std::size_t index);
+
+}  // namespace weir::serve::tokenize
