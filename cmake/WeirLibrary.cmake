@@ -4,7 +4,7 @@
 #     SOURCES a.cc b.cc          # omit for a header-only folder
 #     DEPS base serve/request    # other folders of src/, by path: the declared edges of the include graph
 #     EXTERNAL fmt::fmt          # libraries from outside
-#     TESTS a_test.cc b_test.cc  # one GoogleTest program for the folder
+#     TESTS a_test.cc b_test.cc  # one GoogleTest program for the folder; WEIR_TEST_DATA is tests/data
 #     TEST_DEPS bundle           # folders that only the tests include
 #     TEST_EXTERNAL simdjson::simdjson  # libraries that only the tests use
 #     BENCHES a_bench.cc)        # one Google Benchmark program each
@@ -46,6 +46,7 @@ function(weir_library)
     add_executable(${name}_test ${ARG_TESTS})
     target_link_libraries(${name}_test PRIVATE ${name} ${ARG_TEST_EXTERNAL} GTest::gtest_main)
     _weir_link(${name}_test PRIVATE "${ARG_TEST_DEPS}")
+    target_compile_definitions(${name}_test PRIVATE WEIR_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data")
     gtest_discover_tests(${name}_test TEST_PREFIX "${folder}: " DISCOVERY_MODE PRE_TEST
                          PROPERTIES TIMEOUT 300)
   endif()

@@ -18,12 +18,13 @@
 namespace weir::session {
 
 struct Options {
-  int intra_op_threads = 1;                 ///< Includes the calling thread.
-  std::vector<int> cpus;                    ///< Logical CPUs to pin to, one per thread; empty: not pinned.
-  bool spinning = false;                    ///< Idle threads spin for work: lower latency, a busy machine.
+  int intra_op_threads = 1;  ///< Includes the calling thread.
+  std::vector<int> cpus;     ///< Logical CPUs to pin to, one per thread; empty: not pinned.
+  bool spinning = false;     ///< Idle threads spin for work: lower latency, a busy machine.
   bool memory_pattern = true;
-  bool parallel_execution = false;          ///< Execution mode parallel, for multi-tower graphs.
-  std::size_t arena_limit_bytes = 0;        ///< 0: unbounded.
+  bool arena = true;                  ///< Keep freed memory for the next run; else malloc and free it each time.
+  bool parallel_execution = false;    ///< Execution mode parallel, for multi-tower graphs.
+  std::size_t arena_limit_bytes = 0;  ///< 0: unbounded.
 };
 
 /// Pre-packed weights that several sessions of one model share. Must outlive them.
@@ -87,8 +88,8 @@ class Session {
   const std::vector<TensorInfo>& inputs() const;
   const std::vector<TensorInfo>& outputs() const;
 
-  /// Computes `output_name` (float). kBackend with ONNX Runtime's message. Nothing is checked for NaN here: pooling does.
-  /// `shrink` gives the arena's unused memory back afterwards.
+  /// Computes `output_name` (float). kBackend with ONNX Runtime's message. Nothing is checked for NaN here: pooling
+  /// does. `shrink` gives the arena's unused memory back afterwards.
   Result<Tensor> run(const Batch& batch, const std::string& output_name, bool shrink = false);
 
  private:

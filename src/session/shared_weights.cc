@@ -1,0 +1,150 @@
+#include "session/shared_weights.h"
+
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include <onnx/onnx-ml.pb.h>
+#include <sys/mman.h>
+
+namespace weir::session {
+namespace {
+
+/// A graph file larger than this holds its weights itself; there is nothing outside to share.
+constexpr std::size_t kGraphLimitBytes = 256 << 20;
+
+struct ExternalTensor {
+  std::string location;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  std::vector<std::int64_t> shape;
+};
+
+/// Bytes of one element; 0 for types whose weights are not worth sharing.
+std::size_t element_bytes(int type) {
+  switch (type) {
+    case onnx::TensorProto::FLOAT:
+    case onnx::TensorProto::INT32:
+      return 4;
+    case onnx::TensorProto::FLOAT16:
+    case onnx::TensorProto::BFLOAT16:
+      return 2;
+    case onnx::TensorProto::INT8:
+    case onnx::TensorProto::UINT8:
+      return 1;
+    case onnx::TensorProto::INT64:
+    case onnx::TensorProto::DOUBLE:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
+bool parse_whole(const std::string& text, std::uint64_t& value) {
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return code == std::errc() && end == text.data() + text.size();
+}
+
+/// Empty when the shape is negative or its bytes overflow.
+std::optional<std::uint64_t> shape_bytes(const std::vector<std::int64_t>& shape, std::size_t element) {
+  std::uint64_t bytes = element;
+  for (const auto extent : shape) {
+    if (extent < 0) return std::nullopt;
+    if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes)) return std::nullopt;
+  }
+  return bytes;
+}
+
+/// What the graph says of an external initializer. Empty when it says it in a way that ONNX Runtime had better judge
+/// itself: nothing is shared then, and what is wrong is reported by the loader.
+std::optional<ExternalTensor> external_tensor(const onnx::TensorProto& tensor) {
+  if (tensor.data_location() != onnx::TensorProto::EXTERNAL || element_bytes(tensor.data_type()) == 0) {
+    return std::nullopt;
+  }
+  ExternalTensor external;
+  for (const auto& entry : tensor.external_data()) {
+    if (entry.key() == "location") external.location = entry.value();
+    if (entry.key() == "offset" && !parse_whole(entry.value(), external.offset)) return std::nullopt;
+    if (entry.key() == "length" && !parse_whole(entry.value(), external.length)) return std::nullopt;
+  }
+  external.shape.assign(tensor.dims().begin(), tensor.dims().end());
+  const auto bytes = shape_bytes(external.shape, element_bytes(tensor.data_type()));
+  const bool plain_name = !external.location.empty() && external.location.find('/') == std::string::npos;
+  if (!plain_name || !bytes || *bytes != external.length || *bytes == 0) return std::nullopt;
+  return external;
+}
+
+/// The bytes of a tensor in its file; empty when they are not all there or not aligned for their type.
+std::span<const std::byte> tensor_bytes(const MappedFile& file, const ExternalTensor& external, std::size_t element) {
+  const auto bytes = file.bytes();
+  if (external.offset > bytes.size() || external.length > bytes.size() - external.offset) return {};
+  if (external.offset % element != 0) return {};
+  return bytes.subspan(external.offset, external.length);
+}
+
+Result<onnx::ModelProto> read_graph(const MappedFile& file, const std::string& path) {
+  onnx::ModelProto model;
+  const auto bytes = file.bytes();
+  if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return Error(ErrorKind::kCorrupt, path + ": not an ONNX graph: its protobuf cannot be read", path);
+  }
+  return model;
+}
+
+std::string folder_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? std::string(".") : path.substr(0, slash);
+}
+
+}  // namespace
+
+SharedWeights::Impl::~Impl() {
+  if (packed != nullptr) Ort::GetApi().ReleasePrepackedWeightsContainer(packed);
+}
+
+Status SharedWeights::Impl::prepare(const std::string& path) {
+  if (!model_path.empty()) {
+    if (model_path == path) return {};
+    return Error(ErrorKind::kInternal, path + ": shares the weights of another model, " + model_path, path);
+  }
+  WEIR_ASSIGN_OR_RETURN(const MappedFile graph_file, MappedFile::open(path));
+  if (packed == nullptr) Ort::ThrowOnError(Ort::GetApi().CreatePrepackedWeightsContainer(&packed));
+  if (graph_file.bytes().size() <= kGraphLimitBytes) {
+    WEIR_ASSIGN_OR_RETURN(const onnx::ModelProto model, read_graph(graph_file, path));
+    const auto memory = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
+    for (const auto& tensor : model.graph().initializer()) {
+      const auto external = external_tensor(tensor);
+      if (!external) continue;
+      const std::string file_path = folder_of(path) + "/" + external->location;
+      auto [file, is_new] = files.try_emplace(file_path);
+      if (is_new) {
+        WEIR_ASSIGN_OR_RETURN(file->second, MappedFile::open(file_path));
+      }
+      const auto bytes = tensor_bytes(file->second, *external, element_bytes(tensor.data_type()));
+      if (bytes.empty()) continue;
+      // ONNX Runtime takes a pointer to what it only reads.
+      values.push_back(Ort::Value::CreateTensor(memory, const_cast<std::byte*>(bytes.data()), bytes.size(),
+                                                external->shape.data(), external->shape.size(),
+                                                static_cast<ONNXTensorElementDataType>(tensor.data_type())));
+      names.push_back(tensor.name());
+    }
+  }
+  model_path = path;
+  return {};
+}
+
+void SharedWeights::Impl::release_pages() const {
+  for (const auto& [path, file] : files) {
+    const auto bytes = file.bytes();
+    if (!bytes.empty()) madvise(const_cast<std::byte*>(bytes.data()), bytes.size(), MADV_DONTNEED);
+  }
+}
+
+SharedWeights::SharedWeights() : impl_(std::make_unique<Impl>()) {}
+SharedWeights::~SharedWeights() = default;
+
+}  // namespace weir::session
