@@ -30,9 +30,9 @@
 #include "serve/request/request.h"
 #include "tokenizers/tokenizer.h"
 
-namespace weir::serve {
+namespace weir::serve::engine {
 
-struct EngineOptions {
+struct Options {
   int instances = 1;
   int threads_per_instance = 1;                 ///< Includes the instance's own thread.
   std::vector<std::vector<int>> instance_cpus;  ///< Logical CPUs, one list per instance; empty: not pinned.
@@ -59,7 +59,7 @@ class Engine {
 
   /// Loads and warms up every instance, each on its own thread. kInvalidArgument: options that contradict each other;
   /// kCorrupt: the graph's inputs or output are not those of the manifest; else as session::Session::load and run.
-  static Result<std::unique_ptr<Engine>> load(const EngineOptions& options, const bundle::Bundle& bundle,
+  static Result<std::unique_ptr<Engine>> load(const Options& options, const bundle::Bundle& bundle,
                                               metrics::Registry& registry);
   /// Joins; next() must have said false, or start() must not have been called.
   ~Engine();
@@ -78,4 +78,4 @@ class Engine {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace weir::serve
+}  // namespace weir::serve::engine

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-namespace weir::serve {
+namespace weir::serve::pooling {
 namespace {
 
 constexpr double kSmallestNorm = 1e-12;
@@ -61,8 +61,8 @@ bool has_dimensions(const bundle::Manifest& manifest, std::uint32_t dimensions) 
 
 }  // namespace
 
-Result<PoolingRule> pooling_rule(const EmbedOptions& options, const bundle::Manifest& manifest) {
-  PoolingRule rule;
+Result<Rule> rule_for(const EmbedOptions& options, const bundle::Manifest& manifest) {
+  Rule rule;
   rule.pooling = manifest.pooling;
   rule.normalize = options.normalize.value_or(manifest.normalize);
   rule.dimensions = options.dimensions.value_or(manifest.dimensions);
@@ -75,7 +75,7 @@ Result<PoolingRule> pooling_rule(const EmbedOptions& options, const bundle::Mani
   return rule;
 }
 
-Status pool_tokens(std::span<const float> token_vectors, std::size_t hidden, const PoolingRule& rule,
+Status pool_tokens(std::span<const float> token_vectors, std::size_t hidden, const Rule& rule,
                    std::span<float> vector) {
   assert(hidden > 0 && token_vectors.size() % hidden == 0);
   assert(vector.size() == rule.dimensions && vector.size() <= hidden);
@@ -103,11 +103,11 @@ Status pool_tokens(std::span<const float> token_vectors, std::size_t hidden, con
   return {};
 }
 
-Status pool_row(const HiddenRows& hidden, std::size_t row, std::size_t tokens, const PoolingRule& rule,
+Status pool_row(const HiddenRows& hidden, std::size_t row, std::size_t tokens, const Rule& rule,
                 std::span<float> vector) {
   assert(row < hidden.rows);
   if (hidden.columns == 0) {
-    PoolingRule as_it_is = rule;
+    Rule as_it_is = rule;
     as_it_is.pooling = bundle::Pooling::kCls;
     return pool_tokens(hidden.values.subspan(row * hidden.hidden, hidden.hidden), hidden.hidden, as_it_is, vector);
   }
@@ -116,4 +116,4 @@ Status pool_row(const HiddenRows& hidden, std::size_t row, std::size_t tokens, c
   return pool_tokens(real, hidden.hidden, rule, vector);
 }
 
-}  // namespace weir::serve
+}  // namespace weir::serve::pooling

@@ -18,10 +18,10 @@
 #include "serve/request/hidden_rows.h"
 #include "serve/request/request.h"
 
-namespace weir::serve {
+namespace weir::serve::pooling {
 
 /// How to make a text's vector.
-struct PoolingRule {
+struct Rule {
   bundle::Pooling pooling = bundle::Pooling::kMean;
   bool normalize = true;
   std::uint32_t dimensions = 0;  ///< Length of the result, at most the hidden size.
@@ -29,15 +29,15 @@ struct PoolingRule {
 
 /// What a request's options and the model's manifest make together. kInvalidArgument, at `dimensions`, when the model
 /// has no vectors of that length.
-Result<PoolingRule> pooling_rule(const EmbedOptions& options, const bundle::Manifest& manifest);
+Result<Rule> rule_for(const EmbedOptions& options, const bundle::Manifest& manifest);
 
 /// Pools `token_vectors` [tokens, hidden] into `vector` [rule.dimensions]. kBackend when a value that enters it is NaN
 /// or Inf; kEmptyInput when there are no tokens.
-Status pool_tokens(std::span<const float> token_vectors, std::size_t hidden, const PoolingRule& rule,
+Status pool_tokens(std::span<const float> token_vectors, std::size_t hidden, const Rule& rule,
                    std::span<float> vector);
 
 /// Pools row `row`, whose first `tokens` columns are real, into `vector` [rule.dimensions]. Errors as pool_tokens.
-Status pool_row(const HiddenRows& hidden, std::size_t row, std::size_t tokens, const PoolingRule& rule,
+Status pool_row(const HiddenRows& hidden, std::size_t row, std::size_t tokens, const Rule& rule,
                 std::span<float> vector);
 
-}  // namespace weir::serve
+}  // namespace weir::serve::pooling

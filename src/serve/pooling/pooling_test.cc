@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weir::serve {
+namespace weir::serve::pooling {
 namespace {
 
 using bundle::Pooling;
@@ -16,7 +16,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr Pooling kAll[] = {Pooling::kMean, Pooling::kCls, Pooling::kMax, Pooling::kLast};
 
-std::vector<float> pooled(const std::vector<float>& tokens, std::size_t hidden, const PoolingRule& rule) {
+std::vector<float> pooled(const std::vector<float>& tokens, std::size_t hidden, const Rule& rule) {
   std::vector<float> vector(rule.dimensions);
   const auto status = pool_tokens(tokens, hidden, rule, vector);
   EXPECT_TRUE(status.ok()) << status.error().message;
@@ -93,7 +93,7 @@ TEST(Pooling, SameBitsInAnyBatch) {
   std::vector<float> tokens(kTokens * kHidden);
   for (float& value : tokens) value = normal(random);
   for (const Pooling pooling : kAll) {
-    const PoolingRule rule{pooling, true, kHidden};
+    const Rule rule{pooling, true, kHidden};
     const auto alone = pooled(tokens, kHidden, rule);
     for (const std::size_t columns : {kTokens, kTokens + 1, std::size_t{64}}) {
       for (std::size_t row = 0; row < 3; ++row) {
@@ -122,7 +122,7 @@ TEST(PoolingRule, ComesFromTheManifestUnlessTheRequestSays) {
   manifest.dimensions = 8;
   manifest.pooling = Pooling::kLast;
   manifest.normalize = true;
-  auto rule = pooling_rule({}, manifest);
+  auto rule = rule_for({}, manifest);
   ASSERT_TRUE(rule.ok());
   EXPECT_EQ(rule->pooling, Pooling::kLast);
   EXPECT_TRUE(rule->normalize);
@@ -131,7 +131,7 @@ TEST(PoolingRule, ComesFromTheManifestUnlessTheRequestSays) {
   EmbedOptions options;
   options.normalize = false;
   options.dimensions = 3;
-  rule = pooling_rule(options, manifest);
+  rule = rule_for(options, manifest);
   ASSERT_TRUE(rule.ok());
   EXPECT_FALSE(rule->normalize);
   EXPECT_EQ(rule->dimensions, 3U);
@@ -144,21 +144,21 @@ TEST(PoolingRule, LengthsTheModelDoesNotHaveAreRefused) {
   EmbedOptions options;
   for (const std::uint32_t wrong : {0U, 9U}) {
     options.dimensions = wrong;
-    const auto rule = pooling_rule(options, manifest);
+    const auto rule = rule_for(options, manifest);
     ASSERT_FALSE(rule.ok());
     EXPECT_EQ(rule.error().kind, ErrorKind::kInvalidArgument);
     EXPECT_EQ(rule.error().where, "dimensions");
   }
   manifest.matryoshka_dimensions = {4, 2};
   options.dimensions = 3;
-  const auto rule = pooling_rule(options, manifest);
+  const auto rule = rule_for(options, manifest);
   ASSERT_FALSE(rule.ok());
   EXPECT_NE(rule.error().message.find("4, 2"), std::string::npos);
   for (const std::uint32_t right : {8U, 4U, 2U}) {
     options.dimensions = right;
-    EXPECT_TRUE(pooling_rule(options, manifest).ok());
+    EXPECT_TRUE(rule_for(options, manifest).ok());
   }
 }
 
 }  // namespace
-}  // namespace weir::serve
+}  // namespace weir::serve::pooling
