@@ -234,7 +234,8 @@ std::string serve_settings_page() {
          "- Lists: the flag several times; commas in the variable; an array in the file.\n"
          "- Sizes: `8MiB` (B, KiB, MiB, GiB, TiB). Durations: `500ms`, `60s`, `5m`, `2h`.\n"
          "- `WEIR_ISA` is no setting of the server: it restricts the instruction sets that weir may use, for tests.\n"
-         "- Kubernetes' variables for services named `weir…` (`WEIR_SERVICE_HOST`, `WEIR_PORT=tcp://…`) are not settings.\n" +
+         "- Kubernetes' variables for services named `weir…` (`WEIR_SERVICE_HOST`, `WEIR_PORT=tcp://…`) are not "
+         "settings.\n" +
          help_markdown(serve_table());
 }
 
