@@ -53,8 +53,9 @@ class Engine {
  public:
   /// Waits for the next batch, not empty. False: no more, the instance ends. Called by every instance.
   using Next = std::function<bool(Batch&)>;
-  /// What became of a batch: row i is item i, valid during the call; or why it failed. Texts of finished requests have
-  /// been taken out of it; when none is left there is no call. Called on the instance's thread: pooling runs here.
+  /// What became of a batch: row i is item i, valid during the call; or that it failed, in words for clients. Texts of
+  /// finished requests have been taken out of it; when none is left there is no call. Called on the instance's thread:
+  /// pooling runs here.
   using Complete = std::function<void(Batch&&, const Result<HiddenRows>&)>;
 
   /// Loads and warms up every instance, each on its own thread. kInvalidArgument: options that contradict each other;

@@ -1,0 +1,155 @@
+#include "serve/engine/instance.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::serve::engine {
+namespace {
+
+constexpr std::size_t kShortText = 16;  ///< Tokens of the first warm-up run.
+
+std::string shape_text(std::span<const std::int64_t> shape) {
+  std::string text = "[";
+  for (const auto extent : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
+  return text + "]";
+}
+
+Status check_input(const session::TensorInfo& input, const bundle::Bundle& bundle) {
+  const std::string& path = bundle.model_path();
+  const bool known = input.name == "input_ids" || input.name == "attention_mask" ||
+                     (input.name == "token_type_ids" && bundle.manifest.has_token_type_ids);
+  if (!known) {
+    return Error(ErrorKind::kCorrupt,
+                 path + ": the graph wants the input '" + input.name + "', which weir.json does not", path);
+  }
+  if (input.type != "int64" || input.shape.size() != 2) {
+    return Error(ErrorKind::kUnsupported,
+                 path + ": input '" + input.name + "' is " + input.type + " " + shape_text(input.shape) +
+                     "; weir feeds int64 [batch, sequence]",
+                 path);
+  }
+  if (input.shape[0] >= 0 || input.shape[1] >= 0) {
+    return Error(ErrorKind::kUnsupported,
+                 path + ": input '" + input.name + "' has the fixed shape " + shape_text(input.shape) +
+                     "; export the model with a free batch and sequence",
+                 path);
+  }
+  return {};
+}
+
+Status check_output(const session::Session& session, const bundle::Bundle& bundle) {
+  const std::string& path = bundle.model_path();
+  const auto& manifest = bundle.manifest;
+  const auto& outputs = session.outputs();
+  const auto output =
+      std::find_if(outputs.begin(), outputs.end(), [&](const auto& info) { return info.name == manifest.output_name; });
+  if (output == outputs.end()) {
+    return Error(ErrorKind::kCorrupt,
+                 path + ": the graph has no output '" + manifest.output_name + "', which weir.json names", path);
+  }
+  const std::size_t rank = manifest.output == bundle::Output::kTokenVectors ? 3 : 2;
+  const bool fits = output->type == "float" && output->shape.size() == rank &&
+                    (output->shape.back() < 0 || output->shape.back() == std::int64_t{manifest.dimensions});
+  if (!fits) {
+    return Error(ErrorKind::kCorrupt,
+                 path + ": output '" + output->name + "' is " + output->type + " " + shape_text(output->shape) +
+                     "; weir.json says float with " + std::to_string(rank) + " axes, the last one " +
+                     std::to_string(manifest.dimensions),
+                 path);
+  }
+  return {};
+}
+
+Status check_graph(const session::Session& session, const bundle::Bundle& bundle) {
+  for (const auto& input : session.inputs()) WEIR_RETURN_IF_ERROR(check_input(input, bundle));
+  return check_output(session, bundle);
+}
+
+}  // namespace
+
+BatchShape bounded_shape(BatchShape largest, std::size_t most_tokens) {
+  const std::size_t tokens = std::max<std::size_t>(most_tokens, 1);
+  BatchShape shape;
+  shape.columns = std::clamp<std::size_t>(largest.columns, 1, tokens);
+  shape.rows = std::clamp<std::size_t>(tokens / shape.columns, 1, std::max<std::size_t>(largest.rows, 1));
+  return shape;
+}
+
+Instance::Instance(const bundle::Bundle& bundle, std::unique_ptr<session::Session> session)
+    : place_(bundle.model_path()), manifest_(bundle.manifest), session_(std::move(session)) {}
+
+Result<std::unique_ptr<Instance>> Instance::load(const bundle::Bundle& bundle, const session::Options& options,
+                                                 session::SharedWeights& weights) {
+  WEIR_ASSIGN_OR_RETURN(auto session, session::Session::load(bundle.model_path(), options, &weights));
+  WEIR_RETURN_IF_ERROR(check_graph(*session, bundle));
+  return std::unique_ptr<Instance>(new Instance(bundle, std::move(session)));
+}
+
+void Instance::pad(std::span<const tokenizers::Encoding* const> texts, std::size_t columns) {
+  const std::size_t cells = texts.size() * columns;
+  input_ids_.assign(cells, manifest_.pad_token_id);
+  attention_mask_.assign(cells, 0);
+  token_type_ids_.assign(manifest_.has_token_type_ids ? cells : 0, 0);
+  for (std::size_t row = 0; row < texts.size(); ++row) {
+    const auto& text = *texts[row];
+    const auto at = static_cast<std::ptrdiff_t>(row * columns);
+    std::copy(text.ids.begin(), text.ids.end(), input_ids_.begin() + at);
+    std::fill_n(attention_mask_.begin() + at, text.ids.size(), 1);
+    if (manifest_.has_token_type_ids && text.type_ids.size() == text.ids.size()) {
+      std::copy(text.type_ids.begin(), text.type_ids.end(), token_type_ids_.begin() + at);
+    }
+  }
+}
+
+Result<HiddenRows> Instance::compute(std::span<const tokenizers::Encoding* const> texts) {
+  std::size_t columns = 1;
+  for (const auto* text : texts) columns = std::max(columns, text->ids.size());
+  pad(texts, columns);
+  return run(texts.size(), columns);
+}
+
+Result<HiddenRows> Instance::run(std::size_t rows, std::size_t columns) {
+  release();
+  const session::Batch batch{rows, columns, input_ids_, attention_mask_, token_type_ids_};
+  WEIR_ASSIGN_OR_RETURN(output_, session_->run(batch, manifest_.output_name));
+  const bool pooled = manifest_.output == bundle::Output::kTextVectors;
+  std::vector<std::int64_t> wanted = {static_cast<std::int64_t>(rows)};
+  if (!pooled) wanted.push_back(static_cast<std::int64_t>(columns));
+  wanted.push_back(manifest_.dimensions);
+  if (!std::equal(wanted.begin(), wanted.end(), output_.shape().begin(), output_.shape().end())) {
+    return Error(ErrorKind::kBackend,
+                 place_ + ": output '" + manifest_.output_name + "' has shape " + shape_text(output_.shape()) +
+                     " instead of " + shape_text(wanted),
+                 place_);
+  }
+  return HiddenRows{output_.values(), rows, pooled ? 0 : columns, manifest_.dimensions};
+}
+
+Result<Clock::duration> Instance::timed_run(BatchShape shape) {
+  tokenizers::Encoding text;
+  text.ids.assign(shape.columns, static_cast<std::int32_t>(manifest_.pad_token_id));
+  const std::vector<const tokenizers::Encoding*> texts(shape.rows, &text);
+  const auto begin = Clock::now();
+  const auto rows = compute(texts);
+  release();
+  if (!rows.ok()) return rows.error();
+  return Clock::now() - begin;
+}
+
+Status Instance::warm_up(BatchShape largest, Clock::duration limit) {
+  const BatchShape small = bounded_shape({1, std::min(kShortText, largest.columns)}, kShortText);
+  WEIR_RETURN_IF_ERROR(timed_run(small));  // reads the weights, starts the threads
+  WEIR_ASSIGN_OR_RETURN(const Clock::duration took, timed_run(small));
+  const auto per_token = std::max<Clock::duration>(took / static_cast<int>(small.tokens()), Clock::duration(1));
+  const BatchShape shape = bounded_shape(largest, static_cast<std::size_t>(limit / per_token));
+  const auto run = timed_run(shape);
+  if (!run.ok()) {
+    Error error = run.error();
+    error.message = "warm-up of a batch of " + std::to_string(shape.rows) + " texts of " +
+                    std::to_string(shape.columns) + " tokens failed: " + error.message;
+    return error;
+  }
+  return {};
+}
+
+}  // namespace weir::serve::engine
