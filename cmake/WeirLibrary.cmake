@@ -7,7 +7,8 @@
 #     TESTS a_test.cc b_test.cc  # one GoogleTest program for the folder; WEIR_TEST_DATA is tests/data
 #     TEST_DEPS bundle           # folders that only the tests include
 #     TEST_EXTERNAL simdjson::simdjson  # libraries that only the tests use
-#     BENCHES a_bench.cc)        # one Google Benchmark program each
+#     BENCHES a_bench.cc         # one Google Benchmark program each
+#     BENCH_DEPS kernels/peak)   # folders that only the benchmarks include
 #
 # The library's name is weir_ + the folder's path with '/' as '_'. scripts/check_includes.py reads these calls and fails
 # when a source includes a folder that is not declared here, or when the declared edges form a cycle.
@@ -24,7 +25,8 @@ function(_weir_link target scope folders)
 endfunction()
 
 function(weir_library)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;EXTERNAL;TESTS;TEST_DEPS;TEST_EXTERNAL;BENCHES" ${ARGN})
+  cmake_parse_arguments(ARG "" ""
+                        "SOURCES;DEPS;EXTERNAL;TESTS;TEST_DEPS;TEST_EXTERNAL;BENCHES;BENCH_DEPS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "weir_library: unknown arguments ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -55,6 +57,7 @@ function(weir_library)
       get_filename_component(stem ${bench} NAME_WE)
       add_executable(${name}_${stem} ${bench})
       target_link_libraries(${name}_${stem} PRIVATE ${name} benchmark::benchmark_main)
+      _weir_link(${name}_${stem} PRIVATE "${ARG_BENCH_DEPS}")
     endforeach()
   endif()
 endfunction()

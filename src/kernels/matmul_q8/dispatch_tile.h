@@ -1,0 +1,29 @@
+// Turns the run-time size of a tile into template arguments.
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/matmul_q8/tile.h"
+
+namespace weir::kernels {
+namespace {
+
+template <int rows, int panels, class F>
+inline void dispatch_panels(std::size_t tile_panels, F f) {
+  if constexpr (panels > 1) {
+    if (tile_panels != panels) return dispatch_panels<rows, panels - 1>(tile_panels, f);
+  }
+  f.template operator()<rows, panels>();
+}
+
+/// Calls f<rows, panels>() with the sizes of `tile`, which are at most the given ones.
+template <int rows, int panels, class F>
+inline void dispatch_tile(const Tile& tile, F f) {
+  if constexpr (rows > 1) {
+    if (tile.rows != rows) return dispatch_tile<rows - 1, panels>(tile, f);
+  }
+  dispatch_panels<rows, panels>(tile.panels, f);
+}
+
+}  // namespace
+}  // namespace weir::kernels

@@ -1,0 +1,208 @@
+// matmul_q8 around a micro-kernel; see matmul_q8.h. Include it after these definitions of the ISA at hand:
+//
+//   constexpr std::size_t kTileRows, kTilePanels;   what a micro-kernel computes at once
+//   constexpr bool kTilesAreConfigured;             whether configure_tiles(rows) must be told the rows of a tile
+//   void configure_tiles(std::size_t rows); void release_tiles();
+//   void tile_products(const Tile&, std::int32_t* sums);    sums[tile.rows][kTilePanels * 16]
+#pragma once
+
+#include "kernels/layer_norm/layer_norm_generic.h"
+#include "kernels/matmul_q8/blocking.h"
+#include "kernels/matmul_q8/matmul_q8.h"
+#include "kernels/matmul_q8/tile.h"
+#include "kernels/quantize/quantize_generic.h"
+#include "kernels/simd/activation_math.h"
+
+namespace weir::kernels {
+namespace {
+
+template <Activation activation>
+inline F32x16 activate(F32x16 y) {
+  if constexpr (activation == Activation::kGeluErf) return gelu_erf_coarse(y);
+  if constexpr (activation == Activation::kGeluTanh) return gelu_tanh(y);
+  if constexpr (activation == Activation::kSilu) return silu(y);
+  return y;
+}
+
+/// Where the values of a tile go, and what has been seen of their magnitudes.
+struct TileTarget {
+  float* values;
+  std::size_t stride;
+  std::int32_t* peaks;   ///< [rows][16] bits of the largest magnitudes so far; null: not wanted
+  std::size_t channels;  ///< that exist, of the tile's panels * 16
+};
+
+/// Dequantization, bias and activation of one tile's sums.
+template <Activation activation>
+inline void finish_tile(const MatmulQ8& args, const Tile& tile, const std::int32_t* sums, const TileTarget& target) {
+  F32x16 weight_scale[kTilePanels];
+  F32x16 bias[kTilePanels];
+  for (std::size_t p = 0; p < tile.panels; ++p) {
+    weight_scale[p] = load(args.weights.scale + tile.first_channel + p * kLanes);
+    bias[p] = load(args.weights.bias + tile.first_channel + p * kLanes);
+  }
+  const std::size_t whole_panels = target.channels / kLanes;
+  const int partial_lanes = static_cast<int>(target.channels % kLanes);
+  for (std::size_t r = 0; r < tile.rows; ++r) {
+    const F32x16 row_scale_value = broadcast(args.activation_scale[tile.first_row + r]);
+    float* out = target.values + r * target.stride;
+    I32x16 peak = broadcast_i32(0);
+    for (std::size_t p = 0; p < tile.panels; ++p) {
+      const F32x16 dot = to_f32(load_i32(sums + (r * kTilePanels + p) * kLanes));
+      const F32x16 y = activate<activation>(fma(mul(dot, weight_scale[p]), row_scale_value, bias[p]));
+      if (p < whole_panels) {
+        store(out + p * kLanes, y);
+        peak = max(peak, magnitude_bits(y));
+      } else {
+        store_first(out + p * kLanes, y, partial_lanes);
+        peak = max(peak, magnitude_bits(keep_first(y, partial_lanes)));
+      }
+    }
+    if (target.peaks == nullptr) continue;
+    std::int32_t* row_peaks = target.peaks + r * kLanes;
+    store_i32(row_peaks, max(peak, load_i32(row_peaks)));
+  }
+}
+
+/// All tiles of some rows and panels, for rows that all tiles (but perhaps the last) fill.
+template <Activation activation>
+inline void products_of(const MatmulQ8& args, IndexRange rows, IndexRange panels, UnfinishedRows out,
+                        std::int32_t* peaks) {
+  alignas(64) std::int32_t sums[kTileRows * kTilePanels * kLanes];
+  const PackedWeightsQ8& weights = args.weights;
+  for (std::size_t panel = panels.begin; panel < panels.end; panel += kTilePanels) {
+    for (std::size_t row = rows.begin; row < rows.end; row += kTileRows) {
+      Tile tile;
+      tile.activations = args.activations + row * args.activation_stride;
+      tile.activation_stride = args.activation_stride;
+      tile.first_row = row;
+      tile.rows = rows.end - row < kTileRows ? rows.end - row : kTileRows;
+      tile.weights = weights.values + panel * weights.panel_bytes();
+      tile.panel_bytes = weights.panel_bytes();
+      tile.panels = panels.end - panel < kTilePanels ? panels.end - panel : kTilePanels;
+      tile.first_channel = panel * kPanelChannels;
+      tile.correction = weights.correction + tile.first_channel;
+      tile.padded_inputs = weights.padded_inputs();
+      tile_products(tile, sums);
+
+      const std::size_t left = weights.channels - tile.first_channel;
+      const std::size_t offset = row - rows.begin;
+      const TileTarget target = {out.values + offset * out.stride + tile.first_channel, out.stride,
+                                 peaks == nullptr ? nullptr : peaks + offset * kLanes,
+                                 left < tile.panels * kLanes ? left : tile.panels * kLanes};
+      finish_tile<activation>(args, tile, sums, target);
+    }
+  }
+}
+
+template <Activation activation>
+inline void products_activated(const MatmulQ8& args, IndexRange rows, IndexRange panels, UnfinishedRows out,
+                               std::int32_t* peaks) {
+  if constexpr (!kTilesAreConfigured) {
+    return products_of<activation>(args, rows, panels, out, peaks);
+  }
+  const std::size_t count = rows.end - rows.begin;
+  const std::size_t whole = count / kTileRows * kTileRows;
+  if (whole != 0) {
+    configure_tiles(kTileRows);
+    products_of<activation>(args, {rows.begin, rows.begin + whole}, panels, out, peaks);
+  }
+  if (whole != count) {
+    configure_tiles(count - whole);
+    products_of<activation>(args, {rows.begin + whole, rows.end}, panels, {out.values + whole * out.stride, out.stride},
+                            peaks == nullptr ? nullptr : peaks + whole * kLanes);
+  }
+  release_tiles();
+}
+
+inline void products_tracked(const MatmulQ8& args, IndexRange rows, IndexRange panels, UnfinishedRows out,
+                             std::int32_t* peaks) {
+  switch (args.activation) {
+    case Activation::kNone:
+      return products_activated<Activation::kNone>(args, rows, panels, out, peaks);
+    case Activation::kGeluErf:
+      return products_activated<Activation::kGeluErf>(args, rows, panels, out, peaks);
+    case Activation::kGeluTanh:
+      return products_activated<Activation::kGeluTanh>(args, rows, panels, out, peaks);
+    case Activation::kSilu:
+      return products_activated<Activation::kSilu>(args, rows, panels, out, peaks);
+  }
+}
+
+/// out = in + residual; returns the bits of the largest magnitude in sixteen lanes.
+inline I32x16 add_residual_row(const float* in, const float* residual, float* out, std::size_t columns) {
+  I32x16 peak = broadcast_i32(0);
+  for_each_vector(columns, [&](std::size_t c, int lanes) {
+    const F32x16 y = add(load_lanes(in + c, lanes), load_lanes(residual + c, lanes));
+    peak = max(peak, magnitude_bits(y));
+    store_lanes(out + c, y, lanes);
+  });
+  return peak;
+}
+
+/// Residual, layer norm and quantization of rows; `peaks` are those that the products left, or null.
+inline void finish_tracked(const MatmulQ8& args, IndexRange rows, UnfinishedRows in, const std::int32_t* peaks) {
+  const std::size_t columns = args.weights.channels;
+  for (std::size_t r = rows.begin; r < rows.end; ++r) {
+    float* y = in.values + (r - rows.begin) * in.stride;
+    const float* residual = args.residual == nullptr ? nullptr : args.residual + r * args.residual_stride;
+    float* out = args.out == nullptr ? y : args.out + r * args.out_stride;
+    std::int32_t peak = 0;
+    if (args.layer_norm != nullptr) {
+      peak = normalize_row(y, residual, *args.layer_norm, out, columns);
+    } else if (residual != nullptr) {
+      peak = reduce_max(add_residual_row(y, residual, out, columns));
+    } else if (args.quantized != nullptr) {
+      out = y;
+      peak =
+          reduce_max(peaks != nullptr ? load_i32(peaks + (r - rows.begin) * kLanes) : row_magnitude_bits(y, columns));
+    }
+    if (args.quantized == nullptr) continue;
+    args.quantized_scale[r] = quantize_row(out, columns, peak, args.quantized + r * args.quantized_stride);
+  }
+}
+
+/// Whether products may be written where the result belongs; a residual may be that very place, so not then.
+inline bool products_go_to_out(const MatmulQ8& args) {
+  return args.out != nullptr && args.residual == nullptr && args.layer_norm == nullptr;
+}
+
+inline void run_generic(const MatmulQ8& args, IndexRange rows, float* scratch) {
+  const IndexRange panels = {0, args.weights.panels()};
+  const std::size_t weights_bytes = args.weights.panels() * args.weights.panel_bytes();
+  const std::size_t step = weights_bytes > kCachedWeightsBytes ? kMaximumBlockRows : kBlockRows;
+  const bool direct = products_go_to_out(args);
+  const bool track = args.quantized != nullptr && args.residual == nullptr && args.layer_norm == nullptr;
+  auto* peaks = reinterpret_cast<std::int32_t*>(scratch);
+  float* block_values = scratch + kMaximumBlockRows * kLanes;
+  for (std::size_t row = rows.begin; row < rows.end; row += step) {
+    const IndexRange block = {row, rows.end - row < step ? rows.end : row + step};
+    const UnfinishedRows unfinished = direct ? UnfinishedRows{args.out + row * args.out_stride, args.out_stride}
+                                             : UnfinishedRows{block_values, args.weights.padded_channels()};
+    if (track) {
+      for (std::size_t r = 0; r < block.end - block.begin; ++r) store_i32(peaks + r * kLanes, broadcast_i32(0));
+    }
+    products_tracked(args, block, panels, unfinished, track ? peaks : nullptr);
+    finish_tracked(args, block, unfinished, track ? peaks : nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace weir::kernels
+
+/// Defines the three functions that select.cc names for a variant.
+#define WEIR_MATMUL_Q8_VARIANT(name)                                                                             \
+  namespace weir::kernels {                                                                                      \
+  void matmul_q8_run_##name(const MatmulQ8&, IndexRange, float*);                                                \
+  void matmul_q8_products_##name(const MatmulQ8&, IndexRange, IndexRange, UnfinishedRows);                       \
+  void matmul_q8_finish_##name(const MatmulQ8&, IndexRange, UnfinishedRows);                                     \
+  void matmul_q8_run_##name(const MatmulQ8& args, IndexRange rows, float* scratch) {                             \
+    run_generic(args, rows, scratch);                                                                            \
+  }                                                                                                              \
+  void matmul_q8_products_##name(const MatmulQ8& args, IndexRange rows, IndexRange panels, UnfinishedRows out) { \
+    products_tracked(args, rows, panels, out, nullptr);                                                          \
+  }                                                                                                              \
+  void matmul_q8_finish_##name(const MatmulQ8& args, IndexRange rows, UnfinishedRows in) {                       \
+    finish_tracked(args, rows, in, nullptr);                                                                     \
+  }                                                                                                              \
+  } /* namespace weir::kernels */

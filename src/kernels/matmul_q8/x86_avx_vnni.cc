@@ -1,0 +1,52 @@
+// 6 rows x 16 channels in 12 ymm accumulators, by the VEX form of vpdpbusd.
+#include "kernels/matmul_q8/dispatch_tile.h"
+#include "kernels/matmul_q8/tile.h"
+#include "kernels/simd/f32x16.h"
+
+namespace weir::kernels {
+namespace {
+
+constexpr std::size_t kTileRows = 6;
+constexpr std::size_t kTilePanels = 1;
+constexpr bool kTilesAreConfigured = false;
+inline void configure_tiles(std::size_t) {}
+inline void release_tiles() {}
+
+inline __m256i broadcast_group(const std::uint8_t* p) {
+  std::int32_t group = 0;
+  __builtin_memcpy(&group, p, sizeof group);
+  return _mm256_set1_epi32(group);
+}
+
+template <int rows>
+inline void tile_products_sized(const Tile& tile, std::int32_t* sums) {
+  __m256i low[rows];
+  __m256i high[rows];
+  for (int r = 0; r < rows; ++r) {
+    low[r] = load_half(tile.correction);
+    high[r] = load_half(tile.correction + 8);
+  }
+  const std::uint8_t* a = tile.activations;
+  const std::int8_t* w = tile.weights;
+  for (const std::int8_t* end = w + tile.panel_bytes; w != end; w += 64, a += 4) {
+    const __m256i weight_low = load_half(w);
+    const __m256i weight_high = load_half(w + 32);
+    for (int r = 0; r < rows; ++r) {
+      const __m256i group = broadcast_group(a + static_cast<std::size_t>(r) * tile.activation_stride);
+      low[r] = _mm256_dpbusd_avx_epi32(low[r], group, weight_low);
+      high[r] = _mm256_dpbusd_avx_epi32(high[r], group, weight_high);
+    }
+  }
+  for (int r = 0; r < rows; ++r) store_i32(sums + r * kLanes, {low[r], high[r]});
+}
+
+void tile_products(const Tile& tile, std::int32_t* sums) {
+  dispatch_tile<kTileRows, kTilePanels>(tile, [&]<int rows, int>() { tile_products_sized<rows>(tile, sums); });
+}
+
+}  // namespace
+}  // namespace weir::kernels
+
+#include "kernels/matmul_q8/matmul_q8_generic.h"
+
+WEIR_MATMUL_Q8_VARIANT(avx_vnni)

@@ -1,0 +1,79 @@
+// The accuracy of the shared formulas, on the scalar header; that the vector headers give the same bits is what every
+// kernel family's variant test shows.
+#include "kernels/simd/activation_math.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace weir::kernels {
+namespace {
+
+double exact_gelu(double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); }
+
+/// The largest value of error(x, computed) over a grid of [low, high].
+template <class Function, class Error>
+double worst(Function function, Error error, double low, double high) {
+  constexpr int kSteps = 40000;
+  double result = 0;
+  for (int i = 0; i <= kSteps; ++i) {
+    const auto x = static_cast<float>(low + (high - low) * i / kSteps);
+    result = std::max(result, error(static_cast<double>(x), static_cast<double>(function(broadcast(x)).lane[3])));
+  }
+  return result;
+}
+
+double relative_to_x(double error, double x) { return std::fabs(error) / std::max(1.0, std::fabs(x)); }
+
+TEST(ActivationMath, Exponential) {
+  const auto error = [](double x, double y) { return std::fabs(y / std::exp(x) - 1); };
+  EXPECT_LT(worst(exponential, error, -87, 88), 2e-7);
+  EXPECT_EQ(exponential(broadcast(0.0f)).lane[0], 1.0f);
+  EXPECT_GT(exponential(broadcast(-1e30f)).lane[0], 0.0f);
+  EXPECT_TRUE(std::isfinite(exponential(broadcast(1e30f)).lane[0]));
+}
+
+TEST(ActivationMath, GeluErf) {
+  const auto error = [](double x, double y) { return relative_to_x(y - exact_gelu(x), x); };
+  EXPECT_LT(worst(gelu_erf, error, -40, 40), 1e-6);
+}
+
+TEST(ActivationMath, GeluErfCoarse) {
+  const auto near = [](double x, double y) { return std::fabs(y - exact_gelu(x)); };
+  EXPECT_LT(worst(gelu_erf_coarse, near, -6, 6), 2.5e-4);
+  const auto far = [](double x, double y) { return std::fabs(y - exact_gelu(x)) / std::fabs(x); };
+  EXPECT_LT(worst(gelu_erf_coarse, far, 6, 100), 5e-5);
+  EXPECT_LT(worst(gelu_erf_coarse, far, -100, -6), 5e-5);
+}
+
+TEST(ActivationMath, GeluTanh) {
+  const auto error = [](double x, double y) {
+    const double u = std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
+    return relative_to_x(y - 0.5 * x * (1 + std::tanh(u)), x);
+  };
+  EXPECT_LT(worst(gelu_tanh, error, -40, 40), 1e-6);
+}
+
+TEST(ActivationMath, Silu) {
+  const auto error = [](double x, double y) { return relative_to_x(y - x / (1 + std::exp(-x)), x); };
+  EXPECT_LT(worst(silu, error, -80, 80), 1e-6);
+}
+
+TEST(ActivationMath, NanStaysNan) {
+  const F32x16 nan = broadcast(std::nanf(""));
+  EXPECT_TRUE(std::isnan(gelu_erf_coarse(nan).lane[0]));
+  EXPECT_TRUE(std::isnan(gelu_erf(nan).lane[0]));
+  EXPECT_TRUE(std::isnan(gelu_tanh(nan).lane[0]));
+  EXPECT_TRUE(std::isnan(silu(nan).lane[0]));
+}
+
+TEST(ActivationMath, RoundingIsToEvenAndSaturatesLikeTheCpu) {
+  EXPECT_EQ(round_to_i32(broadcast(2.5f)).lane[0], 2);
+  EXPECT_EQ(round_to_i32(broadcast(-3.5f)).lane[0], -4);
+  EXPECT_EQ(round_to_i32(broadcast(3e9f)).lane[0], INT32_MIN);
+  EXPECT_EQ(round_to_i32(broadcast(std::nanf(""))).lane[0], INT32_MIN);
+}
+
+}  // namespace
+}  // namespace weir::kernels

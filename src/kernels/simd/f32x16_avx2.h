@@ -1,0 +1,109 @@
+// Sixteen floats in two ymm registers; see f32x16_scalar.h for the contract that the three headers share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <immintrin.h>
+
+namespace weir::kernels {
+namespace {
+
+constexpr int kLanes = 16;
+
+struct F32x16 {
+  __m256 low, high;
+};
+struct I32x16 {
+  __m256i low, high;
+};
+
+/// A mask for vmaskmov: all bits set in the first `n` of eight lanes; `n` may lie outside 0..8.
+inline __m256i first_lanes(int n) {
+  const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), lane);
+}
+inline __m256i load_half(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
+
+inline F32x16 broadcast(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
+inline F32x16 load(const float* p) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
+inline F32x16 load_first(const float* p, int n) {
+  return {_mm256_maskload_ps(p, first_lanes(n)), _mm256_maskload_ps(p + 8, first_lanes(n - 8))};
+}
+inline void store(float* p, F32x16 a) {
+  _mm256_storeu_ps(p, a.low);
+  _mm256_storeu_ps(p + 8, a.high);
+}
+inline void store_first(float* p, F32x16 a, int n) {
+  _mm256_maskstore_ps(p, first_lanes(n), a.low);
+  _mm256_maskstore_ps(p + 8, first_lanes(n - 8), a.high);
+}
+inline F32x16 keep_first(F32x16 a, int n) {
+  return {_mm256_and_ps(a.low, _mm256_castsi256_ps(first_lanes(n))),
+          _mm256_and_ps(a.high, _mm256_castsi256_ps(first_lanes(n - 8)))};
+}
+
+inline F32x16 add(F32x16 a, F32x16 b) { return {_mm256_add_ps(a.low, b.low), _mm256_add_ps(a.high, b.high)}; }
+inline F32x16 sub(F32x16 a, F32x16 b) { return {_mm256_sub_ps(a.low, b.low), _mm256_sub_ps(a.high, b.high)}; }
+inline F32x16 mul(F32x16 a, F32x16 b) { return {_mm256_mul_ps(a.low, b.low), _mm256_mul_ps(a.high, b.high)}; }
+inline F32x16 div(F32x16 a, F32x16 b) { return {_mm256_div_ps(a.low, b.low), _mm256_div_ps(a.high, b.high)}; }
+inline F32x16 fma(F32x16 a, F32x16 b, F32x16 c) {
+  return {_mm256_fmadd_ps(a.low, b.low, c.low), _mm256_fmadd_ps(a.high, b.high, c.high)};
+}
+inline F32x16 min(F32x16 a, F32x16 b) { return {_mm256_min_ps(a.low, b.low), _mm256_min_ps(a.high, b.high)}; }
+inline F32x16 max(F32x16 a, F32x16 b) { return {_mm256_max_ps(a.low, b.low), _mm256_max_ps(a.high, b.high)}; }
+inline F32x16 absolute(F32x16 a) {
+  const __m256 magnitude = _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff));
+  return {_mm256_and_ps(a.low, magnitude), _mm256_and_ps(a.high, magnitude)};
+}
+
+inline I32x16 load_i32(const std::int32_t* p) { return {load_half(p), load_half(p + 8)}; }
+inline void store_i32(std::int32_t* p, I32x16 a) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a.low);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + 8), a.high);
+}
+inline I32x16 broadcast_i32(std::int32_t x) { return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)}; }
+inline I32x16 add(I32x16 a, I32x16 b) { return {_mm256_add_epi32(a.low, b.low), _mm256_add_epi32(a.high, b.high)}; }
+inline I32x16 max(I32x16 a, I32x16 b) { return {_mm256_max_epi32(a.low, b.low), _mm256_max_epi32(a.high, b.high)}; }
+template <int count>
+inline I32x16 shift_left(I32x16 a) {
+  return {_mm256_slli_epi32(a.low, count), _mm256_slli_epi32(a.high, count)};
+}
+
+inline F32x16 to_f32(I32x16 a) { return {_mm256_cvtepi32_ps(a.low), _mm256_cvtepi32_ps(a.high)}; }
+inline I32x16 round_to_i32(F32x16 a) { return {_mm256_cvtps_epi32(a.low), _mm256_cvtps_epi32(a.high)}; }
+inline I32x16 bits(F32x16 a) { return {_mm256_castps_si256(a.low), _mm256_castps_si256(a.high)}; }
+inline F32x16 from_bits(I32x16 a) { return {_mm256_castsi256_ps(a.low), _mm256_castsi256_ps(a.high)}; }
+
+inline __m128i to_bytes(I32x16 a) {
+  const __m256i words = _mm256_permute4x64_epi64(_mm256_packus_epi32(a.low, a.high), 0xd8);
+  return _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+}
+inline void store_u8(std::uint8_t* p, I32x16 a) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), to_bytes(a)); }
+inline void store_u8_first(std::uint8_t* p, I32x16 a, int n) {
+  alignas(16) std::uint8_t all[kLanes];
+  _mm_store_si128(reinterpret_cast<__m128i*>(all), to_bytes(a));
+  for (int i = 0; i < n; ++i) p[i] = all[i];
+}
+
+inline float reduce_add(F32x16 a) {
+  const __m256 eight = _mm256_add_ps(a.low, a.high);
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+inline float reduce_max(F32x16 a) {
+  const __m256 eight = _mm256_max_ps(a.low, a.high);
+  const __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+}
+inline std::int32_t reduce_max(I32x16 a) {
+  const __m256i eight = _mm256_max_epi32(a.low, a.high);
+  const __m128i four = _mm_max_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
+  const __m128i two = _mm_max_epi32(four, _mm_shuffle_epi32(four, 0x4e));
+  return _mm_cvtsi128_si32(_mm_max_epi32(two, _mm_shuffle_epi32(two, 0xb1)));
+}
+
+}  // namespace
+}  // namespace weir::kernels

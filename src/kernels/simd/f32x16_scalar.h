@@ -1,0 +1,149 @@
+// The portable twin of f32x16_avx2.h and f32x16_avx512.h: sixteen floats at a time, as plain C++.
+//
+// The three headers define the same types and functions with the same bits: every operation is one IEEE operation
+// rounded to nearest, multiply-adds are fused only where fma() says so, and reductions add in one fixed tree
+// (lanes i and i+8, then i+4, i+2, i+1). An algorithm written on them therefore gives the same bits on every ISA.
+//
+// All names have internal linkage: each kernel source includes exactly one of the three, and a copy compiled with
+// AVX-512 must never be the one that the linker keeps for a source compiled without.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace weir::kernels {
+namespace {
+
+constexpr int kLanes = 16;
+
+struct F32x16 {
+  float lane[kLanes];
+};
+struct I32x16 {
+  std::int32_t lane[kLanes];
+};
+
+template <class V, class F>
+inline V map_lanes(F f) {
+  V result;
+  for (int i = 0; i < kLanes; ++i) result.lane[i] = f(i);
+  return result;
+}
+
+inline F32x16 broadcast(float x) {
+  return map_lanes<F32x16>([=](int) { return x; });
+}
+inline F32x16 load(const float* p) {
+  return map_lanes<F32x16>([=](int i) { return p[i]; });
+}
+/// The first `n` lanes from memory, the others zero.
+inline F32x16 load_first(const float* p, int n) {
+  return map_lanes<F32x16>([=](int i) { return i < n ? p[i] : 0.0f; });
+}
+inline void store(float* p, F32x16 a) {
+  for (int i = 0; i < kLanes; ++i) p[i] = a.lane[i];
+}
+inline void store_first(float* p, F32x16 a, int n) {
+  for (int i = 0; i < n; ++i) p[i] = a.lane[i];
+}
+/// Lanes from `n` on become zero.
+inline F32x16 keep_first(F32x16 a, int n) {
+  return map_lanes<F32x16>([=](int i) { return i < n ? a.lane[i] : 0.0f; });
+}
+
+inline F32x16 add(F32x16 a, F32x16 b) {
+  return map_lanes<F32x16>([=](int i) { return a.lane[i] + b.lane[i]; });
+}
+inline F32x16 sub(F32x16 a, F32x16 b) {
+  return map_lanes<F32x16>([=](int i) { return a.lane[i] - b.lane[i]; });
+}
+inline F32x16 mul(F32x16 a, F32x16 b) {
+  return map_lanes<F32x16>([=](int i) { return a.lane[i] * b.lane[i]; });
+}
+inline F32x16 div(F32x16 a, F32x16 b) {
+  return map_lanes<F32x16>([=](int i) { return a.lane[i] / b.lane[i]; });
+}
+/// a * b + c, rounded once.
+inline F32x16 fma(F32x16 a, F32x16 b, F32x16 c) {
+  return map_lanes<F32x16>([=](int i) { return std::fma(a.lane[i], b.lane[i], c.lane[i]); });
+}
+/// The second operand where either is NaN, as x86 does.
+inline F32x16 min(F32x16 a, F32x16 b) {
+  return map_lanes<F32x16>([=](int i) { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
+}
+inline F32x16 max(F32x16 a, F32x16 b) {
+  return map_lanes<F32x16>([=](int i) { return a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]; });
+}
+inline F32x16 absolute(F32x16 a) {
+  return map_lanes<F32x16>([=](int i) { return std::fabs(a.lane[i]); });
+}
+
+inline I32x16 load_i32(const std::int32_t* p) {
+  return map_lanes<I32x16>([=](int i) { return p[i]; });
+}
+inline void store_i32(std::int32_t* p, I32x16 a) {
+  for (int i = 0; i < kLanes; ++i) p[i] = a.lane[i];
+}
+inline I32x16 broadcast_i32(std::int32_t x) {
+  return map_lanes<I32x16>([=](int) { return x; });
+}
+inline I32x16 add(I32x16 a, I32x16 b) {
+  return map_lanes<I32x16>([=](int i) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(a.lane[i]) + static_cast<std::uint32_t>(b.lane[i]));
+  });
+}
+inline I32x16 max(I32x16 a, I32x16 b) {
+  return map_lanes<I32x16>([=](int i) { return a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]; });
+}
+template <int count>
+inline I32x16 shift_left(I32x16 a) {
+  return map_lanes<I32x16>(
+      [=](int i) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(a.lane[i]) << count); });
+}
+
+inline F32x16 to_f32(I32x16 a) {
+  return map_lanes<F32x16>([=](int i) { return static_cast<float>(a.lane[i]); });
+}
+/// To the nearest integer, ties to even. What does not fit, and NaN, becomes the least integer.
+inline I32x16 round_to_i32(F32x16 a) {
+  return map_lanes<I32x16>([=](int i) {
+    const float rounded = std::nearbyint(a.lane[i]);
+    const bool fits = rounded >= -2147483648.0f && rounded < 2147483648.0f;
+    return fits ? static_cast<std::int32_t>(rounded) : INT32_MIN;
+  });
+}
+inline I32x16 bits(F32x16 a) {
+  return map_lanes<I32x16>([=](int i) { return std::bit_cast<std::int32_t>(a.lane[i]); });
+}
+inline F32x16 from_bits(I32x16 a) {
+  return map_lanes<F32x16>([=](int i) { return std::bit_cast<float>(a.lane[i]); });
+}
+
+/// The low byte of each of the first `n` lanes; lanes must be within 0..255.
+inline void store_u8_first(std::uint8_t* p, I32x16 a, int n) {
+  for (int i = 0; i < n; ++i) p[i] = static_cast<std::uint8_t>(a.lane[i]);
+}
+inline void store_u8(std::uint8_t* p, I32x16 a) { store_u8_first(p, a, kLanes); }
+
+inline float reduce_add(F32x16 a) {
+  for (int width = kLanes / 2; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) a.lane[i] += a.lane[i + width];
+  }
+  return a.lane[0];
+}
+inline float reduce_max(F32x16 a) {
+  for (int width = kLanes / 2; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) a.lane[i] = a.lane[i] > a.lane[i + width] ? a.lane[i] : a.lane[i + width];
+  }
+  return a.lane[0];
+}
+inline std::int32_t reduce_max(I32x16 a) {
+  std::int32_t result = a.lane[0];
+  for (int i = 1; i < kLanes; ++i) result = a.lane[i] > result ? a.lane[i] : result;
+  return result;
+}
+
+}  // namespace
+}  // namespace weir::kernels
