@@ -9,6 +9,7 @@ namespace weir::cli {
 namespace {
 
 constexpr Command kCommands[] = {
+    {"doctor", "what this machine offers, and the configuration weir would choose", run_doctor},
     {nullptr, nullptr, nullptr},
 };
 

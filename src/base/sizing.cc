@@ -126,7 +126,7 @@ class Chooser {
                          : "memory " + format_bytes(memory) + " / 2 / instances " + text(out_.instances);
     }
     const std::uint64_t limit = out_.arena_limit_bytes;
-    decide("arena limit per instance", limit == 0 ? "none" : format_bytes(limit), std::move(rule));
+    decide("arena limit", limit == 0 ? "none" : format_bytes(limit), std::move(rule));
   }
 
   /// Why pinning is left off; empty when nothing speaks against it.
@@ -152,10 +152,9 @@ class Chooser {
     std::sort(taken.begin(), taken.end());
     std::set_difference(machine_.allowed_cpus.begin(), machine_.allowed_cpus.end(), taken.begin(), taken.end(),
                         std::back_inserter(out_.other_cpus));
+    const std::string left = text(static_cast<int>(out_.other_cpus.size())) + " CPUs left for the network";
     decide("pinning", "on",
-           request_.pin == Pin::kOn ? "set by the user"
-                                    : text(out_.cores) + " cores, no quota, CPUs " + format_cpu_list(out_.other_cpus) +
-                                          " left for the network");
+           request_.pin == Pin::kOn ? "set by the user" : text(out_.cores) + " cores, no quota, " + left);
   }
 
   /// Free CPUs by NUMA node, best first: a CPU of every core before any second hardware thread of one.
