@@ -27,15 +27,22 @@ DoctorFacts facts_of(const std::string& topology) {
   return facts;
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+/// Runs of spaces count as one: columns may move.
+bool has(const std::string& text, const std::string& part) {
+  std::string narrow;
+  for (const char c : text) {
+    if (c != ' ' || !narrow.ends_with(' ')) narrow += c;
+  }
+  return narrow.find(part) != std::string::npos;
+}
 
 TEST(DoctorReport, TextTellsFactsAndRules) {
   const std::string text = doctor_text(facts_of("package:2 [numa] core:16 pu:2"));
   EXPECT_TRUE(has(text, "32 physical, 64 logical; 2 threads per core; 2 packages; 2 NUMA nodes")) << text;
-  EXPECT_TRUE(has(text, "  instances               6           at most 6")) << text;
-  EXPECT_TRUE(has(text, "  threads per instance    4           cores 32 / instances 6, at most 4")) << text;
-  EXPECT_TRUE(has(text, "instance 5            CPUs ")) << text;
-  EXPECT_TRUE(has(text, "    missing               amx_int8")) << text;
+  EXPECT_TRUE(has(text, " instances 6 at most 6")) << text;
+  EXPECT_TRUE(has(text, " threads per instance 4 cores 32 / instances 6, at most 4")) << text;
+  EXPECT_TRUE(has(text, "instance 5 CPUs ")) << text;
+  EXPECT_TRUE(has(text, " missing amx_int8 int8")) << text;
   EXPECT_FALSE(has(text, "avx512_vnni")) << "AVX-VNNI does the same";
   EXPECT_TRUE(has(text, "1.32.0"));
 }
@@ -46,8 +53,8 @@ TEST(DoctorReport, WarningsStandAtTheEnd) {
   facts.machine.cgroup.cpu_quota_source = "/sys/fs/cgroup/cpu.max";
   facts.sizing = choose_sizing(facts.machine);
   const std::string text = doctor_text(facts);
-  EXPECT_TRUE(has(text, "1.5 CPUs  /sys/fs/cgroup/cpu.max")) << text;
-  EXPECT_TRUE(has(text, "\nWarnings\n  - the cgroup quota of 1.5 CPUs")) << text;
+  EXPECT_TRUE(has(text, "1.5 CPUs /sys/fs/cgroup/cpu.max")) << text;
+  EXPECT_TRUE(has(text, "\nWarnings\n - the cgroup quota of 1.5 CPUs")) << text;
   EXPECT_FALSE(has(doctor_text(facts_of("core:4 pu:1")), "Warnings"));
 }
 
@@ -55,7 +62,7 @@ TEST(DoctorReport, WhatWeirIsaLeavesIsShown) {
   DoctorFacts facts = facts_of("core:4 pu:1");
   EXPECT_FALSE(has(doctor_text(facts), "WEIR_ISA"));
   facts.enabled = {};
-  EXPECT_TRUE(has(doctor_text(facts), "left by WEIR_ISA      scalar"));
+  EXPECT_TRUE(has(doctor_text(facts), "left by WEIR_ISA scalar"));
 }
 
 TEST(DoctorReport, JsonHoldsTheSame) {
