@@ -53,14 +53,14 @@ parity: setup ## Compare the tokenizer with the PyPI package `tokenizers` on man
 
 style: setup ## Check format, include graph, documents and clang-tidy
 	@$(MAKE) -s build/ci/build.ninja
-	@JOBS=$(JOBS) scripts/check_style.sh
+	@JOBS=$(JOBS) scripts/check_style.sh build/ci
 
 format: setup ## Rewrite the sources as .clang-format says
 	@git ls-files -z '*.h' '*.cc' | xargs -0 .deps/venv/bin/clang-format -i
 
-tidy: setup ## clang-tidy alone, all sources
+tidy: setup ## clang-tidy over all sources, tests too, with the analyzer in its deep mode
 	@$(MAKE) -s build/ci/build.ninja
-	@$(PYTHON) scripts/clang_tidy.py --build build/ci --jobs $(JOBS)
+	@$(PYTHON) scripts/clang_tidy.py --build build/ci --jobs $(JOBS) --deep
 
 asan: setup ## Run all tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/sanitize.sh asan-ubsan

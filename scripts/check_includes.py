@@ -2,7 +2,7 @@
 """Checks the include graph of src/ and apps/ against the edges that the CMakeLists.txt declare.
 
 Fails, naming file:line, on
-  - an include of a folder that the includer's weir_library() does not list in DEPS (or TEST_DEPS, for tests)
+  - an include of a folder that the includer's weir_library() does not list in DEPS (or TEST_DEPS, BENCH_DEPS)
   - a declared edge that nothing uses
   - a cycle of files or of folders
   - a stage of src/serve that includes another stage
@@ -27,7 +27,8 @@ SUFFIXES = (".h", ".cc", ".inc")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 CALL = re.compile(r"^\s*(\w+)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)", re.M)
-KEYWORDS = {"SOURCES", "DEPS", "EXTERNAL", "TESTS", "TEST_DEPS", "BENCHES"}
+KEYWORDS = {"SOURCES", "DEPS", "EXTERNAL", "TESTS", "TEST_DEPS", "BENCHES", "BENCH_DEPS"}
+KINDS = {"source": "DEPS", "test": "TEST_DEPS", "bench": "BENCH_DEPS"}
 
 
 @dataclass
@@ -38,6 +39,11 @@ class Library:
     cmake_file: str
     deps: dict = field(default_factory=dict)  # folder → line of the declaration
     test_deps: dict = field(default_factory=dict)
+    bench_deps: dict = field(default_factory=dict)
+
+    def declared_for(self, kind):
+        """The edges that sources of a kind have beyond DEPS."""
+        return {"test": self.test_deps, "bench": self.bench_deps}.get(kind, {})
 
 
 @dataclass
@@ -47,8 +53,9 @@ class Include:
     text: str
 
 
-def is_test(path):
-    return re.search(r"_(test|bench)\.cc$", path) is not None
+def kind_of(path):
+    match = re.search(r"_(test|bench)\.cc$", path)
+    return match[1] if match else "source"
 
 
 def without_comments(cmake_text):
@@ -108,11 +115,14 @@ class Graph:
                 library.deps[word] = line
             elif section == "TEST_DEPS":
                 library.test_deps[word] = line
+            elif section == "BENCH_DEPS":
+                library.bench_deps[word] = line
 
     def _add_program(self, folder, path, words):
         library = self.libraries.setdefault(folder, Library(folder, path))
+        own = re.findall(r"add_(?:library|executable)\s*\(\s*(\w+)", self.cmake_texts[folder])
         for word, line in words[1:]:
-            if word.startswith("weir_") and not word.startswith("weir_external_"):
+            if word.startswith("weir_") and not word.startswith("weir_external_") and word not in own:
                 library.deps[word[len("weir_") :]] = line  # a target's name; resolved in check()
 
     def _read_sources(self):
@@ -165,7 +175,7 @@ class Graph:
                 library.deps = {by_target.get(name, name): line for name, line in library.deps.items()}
 
     def _check_edges(self):
-        used, used_by_tests = {}, {}
+        used = {}  # (folder, kind) → folders
         for path, includes in self.includes.items():
             folder = self.folder_of(path)
             if not folder:
@@ -176,10 +186,10 @@ class Graph:
                 target = self.folder_of(include.target) if include.target else ""
                 if not target or target == folder:
                     continue
-                (used_by_tests if is_test(path) else used).setdefault(folder, set()).add(target)
+                used.setdefault((folder, kind_of(path)), set()).add(target)
                 self._check_edge(path, folder, include, target)
         for library in self.libraries.values():
-            self._check_unused(library, used.get(library.folder, set()), used_by_tests.get(library.folder, set()))
+            self._check_unused(library, {kind: used.get((library.folder, kind), set()) for kind in KINDS})
 
     def _check_restricted(self, path, folder, include):
         if include.target:
@@ -194,26 +204,28 @@ class Graph:
             self.problem(path, include.line, f'stage {stage} includes stage {other} ("{include.text}")')
             return
         library = self.libraries[folder]
-        if target in library.deps or (is_test(path) and target in library.test_deps):
+        if target in library.deps or target in library.declared_for(kind_of(path)):
             return
-        kind = "TEST_DEPS" if is_test(path) else "DEPS"
+        kind = KINDS[kind_of(path)]
         if folder.startswith("apps/"):
             kind = "target_link_libraries()"
         self.problem(path, include.line, f'includes "{include.text}": add {target} to {kind} in {library.cmake_file}')
 
-    def _check_unused(self, library, used, used_by_tests):
+    def _check_unused(self, library, used):
         for dep, line in library.deps.items():
+            others = [KINDS[kind] for kind in ("test", "bench") if dep in used[kind]]
             if dep not in self.libraries:
                 self.problem(library.cmake_file, line, f"depends on {dep}, which is no folder with a weir_library() call")
-            elif dep not in used and dep in used_by_tests:
-                self.problem(library.cmake_file, line, f"only tests use {dep}: move it to TEST_DEPS")
-            elif dep not in used:
+            elif dep not in used["source"] and others:
+                self.problem(library.cmake_file, line, f"no source includes {dep}: move it to {' and '.join(others)}")
+            elif dep not in used["source"]:
                 self.problem(library.cmake_file, line, f"depends on {dep}, which nothing here includes")
-        for dep, line in library.test_deps.items():
-            if dep in library.deps:
-                self.problem(library.cmake_file, line, f"{dep} is in DEPS already")
-            elif dep not in used_by_tests:
-                self.problem(library.cmake_file, line, f"depends on {dep}, which no test here includes")
+        for kind in ("test", "bench"):
+            for dep, line in library.declared_for(kind).items():
+                if dep in library.deps:
+                    self.problem(library.cmake_file, line, f"{dep} is in DEPS already")
+                elif dep not in used[kind]:
+                    self.problem(library.cmake_file, line, f"depends on {dep}, which no {kind} here includes")
 
     def _check_sources_are_built(self):
         for path in self.includes:

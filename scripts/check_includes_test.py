@@ -73,6 +73,18 @@ class IncludeGraphTest(unittest.TestCase):
         files["src/b/b.cc"] = '#include "a/a.h"\n'
         self.assert_one(files, "src/b/b.cc:1", "add a to DEPS")
 
+    def test_a_bench_may_use_bench_deps_and_a_test_may_not(self):
+        files = {
+            "src/a/CMakeLists.txt": "weir_library()",
+            "src/a/a.h": HEADER,
+            "src/b/CMakeLists.txt": "weir_library(TESTS b_test.cc BENCHES b_bench.cc BENCH_DEPS a)",
+            "src/b/b_bench.cc": '#include "a/a.h"\n',
+            "src/b/b_test.cc": "",
+        }
+        self.assertEqual(self.problems(files), [])
+        files["src/b/b_test.cc"] = '#include "a/a.h"\n'
+        self.assert_one(files, "src/b/b_test.cc:1", "add a to TEST_DEPS")
+
     def test_unused_edges(self):
         files = {
             "src/a/CMakeLists.txt": "weir_library()",
@@ -183,8 +195,8 @@ class IncludeGraphTest(unittest.TestCase):
         files = {
             "src/serve/x/CMakeLists.txt": "weir_library()",
             "src/serve/x/x.h": HEADER,
-            "apps/weir/CMakeLists.txt": "add_executable(weir main.cc)\n"
-            "target_link_libraries(weir PRIVATE weir_serve_x weir_external_tcmalloc)\n",
+            "apps/weir/CMakeLists.txt": "add_library(weir_cli help.cc)\nadd_executable(weir main.cc)\n"
+            "target_link_libraries(weir PRIVATE weir_cli weir_serve_x weir_external_tcmalloc)\n",
             "apps/weir/command.h": HEADER,
             "apps/weir/main.cc": '#include "apps/weir/command.h"\n#include "serve/x/x.h"\n',
         }

@@ -1,10 +1,10 @@
 #include "base/file.h"
 
-#include <gtest/gtest.h>
-#include <sys/stat.h>
-
 #include <filesystem>
 #include <fstream>
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "base/mapped_file.h"
 

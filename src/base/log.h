@@ -35,9 +35,12 @@ struct Field {
  private:
   template <class T>
   static Value widen(T v) {
-    if constexpr (std::is_floating_point_v<T>) return static_cast<double>(v);
-    else if constexpr (std::is_signed_v<T>) return static_cast<std::int64_t>(v);
-    else return static_cast<std::uint64_t>(v);
+    if constexpr (std::is_floating_point_v<T>)
+      return static_cast<double>(v);
+    else if constexpr (std::is_signed_v<T>)
+      return static_cast<std::int64_t>(v);
+    else
+      return static_cast<std::uint64_t>(v);
   }
 };
 

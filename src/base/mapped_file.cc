@@ -1,13 +1,13 @@
 #include "base/mapped_file.h"
 
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <utility>
 
 namespace weir {
 

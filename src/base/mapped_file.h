@@ -19,8 +19,8 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
   ~MappedFile();
 
-  /// Fails with kNotFound when there is no such file, kIo when it cannot be read or is not a regular file. An empty file
-  /// maps to an empty span.
+  /// Fails with kNotFound when there is no such file, kIo when it cannot be read or is not a regular file. An empty
+  /// file maps to an empty span.
   static Result<MappedFile> open(const std::string& path);
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }

@@ -47,7 +47,6 @@ double max_fds() {
 /// Unix time; constant, so read once.
 double start_time_s() {
   std::ifstream file("/proc/stat");
-  std::string key;
   double boot_time = std::nan("");
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("btime ")) boot_time = std::strtod(line.c_str() + 6, nullptr);

@@ -17,28 +17,28 @@ namespace weir {
 /// What kind of failure it is. serve/respond maps each kind to an HTTP status and to each dialect's body; the command
 /// line maps each to an exit status.
 enum class ErrorKind {
-  kInvalidArgument,  ///< A field, flag or value is wrong; the same call will fail again.
-  kEmptyInput,       ///< A text or a list of texts is empty.
-  kTextTooLong,      ///< More tokens than the model takes, and truncation is off.
-  kTooManyInputs,    ///< More texts in a request than the limit.
-  kBodyTooLarge,     ///< More bytes in a request than the limit.
-  kHeaderTooLarge,   ///< More bytes in a request's header than the limit.
-  kMalformed,        ///< A request's bytes are not what they should be: not HTTP, not JSON, not UTF-8.
-  kMediaType,        ///< A request's Content-Type is one that the route does not take.
-  kRequestTimeout,   ///< The client did not send its request in time.
-  kTokenizer,        ///< The text could not be tokenized.
-  kNotFound,         ///< No such model, file or route.
-  kMethodNotAllowed, ///< The route exists, the method does not.
-  kUnauthorized,     ///< No key or a wrong one.
-  kOverloaded,       ///< Permits and waiting room are full.
-  kTimeout,          ///< The deadline passed before an answer was there.
-  kCancelled,        ///< The client went away.
-  kUnavailable,      ///< Not ready: loading or draining.
-  kUnsupported,      ///< A valid thing that weir does not implement.
-  kCorrupt,          ///< A file's bytes contradict its format.
-  kIo,               ///< The file system or the network failed.
-  kBackend,          ///< The engine failed, or computed NaN or Inf.
-  kInternal,         ///< A bug of ours.
+  kInvalidArgument,   ///< A field, flag or value is wrong; the same call will fail again.
+  kEmptyInput,        ///< A text or a list of texts is empty.
+  kTextTooLong,       ///< More tokens than the model takes, and truncation is off.
+  kTooManyInputs,     ///< More texts in a request than the limit.
+  kBodyTooLarge,      ///< More bytes in a request than the limit.
+  kHeaderTooLarge,    ///< More bytes in a request's header than the limit.
+  kMalformed,         ///< A request's bytes are not what they should be: not HTTP, not JSON, not UTF-8.
+  kMediaType,         ///< A request's Content-Type is one that the route does not take.
+  kRequestTimeout,    ///< The client did not send its request in time.
+  kTokenizer,         ///< The text could not be tokenized.
+  kNotFound,          ///< No such model, file or route.
+  kMethodNotAllowed,  ///< The route exists, the method does not.
+  kUnauthorized,      ///< No key or a wrong one.
+  kOverloaded,        ///< Permits and waiting room are full.
+  kTimeout,           ///< The deadline passed before an answer was there.
+  kCancelled,         ///< The client went away.
+  kUnavailable,       ///< Not ready: loading or draining.
+  kUnsupported,       ///< A valid thing that weir does not implement.
+  kCorrupt,           ///< A file's bytes contradict its format.
+  kIo,                ///< The file system or the network failed.
+  kBackend,           ///< The engine failed, or computed NaN or Inf.
+  kInternal,          ///< A bug of ours.
 };
 
 /// A short lower-case name for logs and metric labels, such as "overloaded".
@@ -125,9 +125,9 @@ using Status = Result<void>;
 #define WEIR_CONCAT(a, b) WEIR_CONCAT_INNER(a, b)
 
 /// Returns the error of `expression` (a Status or Result) from the enclosing function, if it is one.
-#define WEIR_RETURN_IF_ERROR(expression)                         \
-  do {                                                           \
-    auto weir_status = (expression);                             \
+#define WEIR_RETURN_IF_ERROR(expression)                          \
+  do {                                                            \
+    auto weir_status = (expression);                              \
     if (!weir_status.ok()) return std::move(weir_status).error(); \
   } while (false)
 
