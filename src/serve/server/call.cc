@@ -1,0 +1,198 @@
+#include "serve/server/call.h"
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "serve/front/http/request_headers.h"
+#include "serve/respond/openai.h"
+#include "serve/respond/tei.h"
+
+namespace weir::serve::server {
+
+using front::http::Exchange;
+using front::http::ParsedBody;
+using front::http::Response;
+
+namespace {
+
+// About a millisecond of work on a network thread; what is larger goes to the workers.
+constexpr std::size_t kLargeBodyBytes = 256u << 10;
+constexpr std::size_t kLargeAnswerFloats = 16u << 10;
+
+Result<ParsedBody> parse(Action action, std::string_view body, std::size_t max_inputs) {
+  switch (action) {
+    case Action::kOpenAiEmbeddings:
+      return front::http::parse_openai_embeddings(body, max_inputs);
+    case Action::kTeiEmbed:
+      return front::http::parse_tei_embed(body, max_inputs);
+    case Action::kTeiTokenize:
+      return front::http::parse_tei_tokenize(body, max_inputs);
+    default:
+      return Error(ErrorKind::kInternal, "the route takes no body");
+  }
+}
+
+std::string milliseconds(Clock::duration duration) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+}
+
+std::size_t characters(const std::vector<Input>& inputs) {
+  std::size_t count = 0;
+  for (const Input& input : inputs) {
+    const auto starts = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+    count += input.is_ids ? input.ids.size()
+                          : static_cast<std::size_t>(std::count_if(input.text.begin(), input.text.end(), starts));
+  }
+  return count;
+}
+
+/// What the tokenize stage puts before the texts of such a request.
+std::string prompt_of(const Request& request, const ModelView& view) {
+  const auto& name = request.options.prompt_name ? request.options.prompt_name : view.manifest.default_prompt;
+  const auto prompt = name ? view.manifest.prompts.find(*name) : view.manifest.prompts.end();
+  return prompt != view.manifest.prompts.end() ? prompt->second : std::string();
+}
+
+}  // namespace
+
+Call::Call(Service& service, std::shared_ptr<Exchange> exchange, const Route& route)
+    : service_(service), exchange_(std::move(exchange)), route_(route), request_(std::make_shared<Request>()) {}
+
+void Call::start(Service& service, const std::shared_ptr<Exchange>& exchange, const Route& route) {
+  const auto call = std::make_shared<Call>(service, exchange, route);
+  exchange->set_on_abandoned([call] { call->abandon(); });
+  if (exchange->body.size() < kLargeBodyBytes) {
+    call->parse_and_submit();
+  } else {
+    service.workers().run([call] { call->parse_and_submit(); });
+  }
+}
+
+void Call::parse_and_submit() {
+  if (const Status prepared = prepare(); !prepared.ok()) {
+    respond_error(prepared.error());
+  } else if (abandoned_) {
+    respond_error(Error(ErrorKind::kCancelled, "the client closed the connection"));
+  } else {
+    submit();
+  }
+}
+
+Status Call::prepare() {
+  const auto& options = service_.options();
+  WEIR_ASSIGN_OR_RETURN(const auto timeout, front::http::request_timeout(exchange_->head));
+  const std::string body = std::move(exchange_->body);  // Freed once parsed.
+  WEIR_ASSIGN_OR_RETURN(ParsedBody parsed, parse(route_.action, body, options.pipeline.max_inputs));
+  auto found = service_.backend().find(parsed.model);
+  if (!found.ok()) return Error(found.error().kind, found.error().message, "model");
+  view_ = std::move(found).value();
+  encoding_ = parsed.encoding;
+
+  request_->task = route_.action == Action::kTeiTokenize ? Task::kTokenize : Task::kEmbed;
+  request_->id = exchange_->request_id;
+  request_->model = std::move(parsed.model);
+  request_->inputs = std::move(parsed.inputs);
+  request_->options = std::move(parsed.options);
+  request_->arrived = exchange_->head.arrived;
+  const Clock::duration wait = timeout ? std::min<Clock::duration>(*timeout, options.max_wait) : options.max_wait;
+  request_->deadline = Deadline::after(wait, request_->arrived);
+  return {};
+}
+
+// The client may go at any moment, and the pipeline only cancels what was submitted. Whichever of submit() and
+// abandon() comes second sees what the other has set, and cancels; both may, which does no harm.
+void Call::submit() {
+  request_->done = [call = shared_from_this()](const RequestPtr&) { call->on_done(); };
+  service_.backend().submit(request_);
+  submitted_ = true;
+  if (abandoned_) service_.backend().cancel(request_);
+}
+
+void Call::abandon() {
+  abandoned_ = true;
+  if (submitted_) service_.backend().cancel(request_);
+}
+
+void Call::on_done() {
+  const bool large =
+      !request_->error && (request_->task == Task::kTokenize || request_->vectors.size() > kLargeAnswerFloats);
+  if (large) {
+    service_.workers().run([call = shared_from_this()] { call->answer(); });
+  } else {
+    exchange_->post([call = shared_from_this()] { call->answer(); });
+  }
+}
+
+void Call::answer() {
+  if (request_->error) {
+    respond_error(*request_->error);
+  } else {
+    exchange_->respond(service_.finish(*exchange_, render(), outcome()));
+  }
+}
+
+void Call::respond_error(const Error& error) {
+  exchange_->respond(service_.error_response(*exchange_, error, outcome()));
+}
+
+Outcome Call::outcome() const {
+  Outcome outcome;
+  outcome.route = &route_;
+  outcome.texts = request_->inputs.size();
+  if (view_) outcome.model = view_->name;
+  // A request that failed may still be written to by a stage.
+  if (request_->is_finished() && !request_->error) outcome.tokens = request_->tokens;
+  return outcome;
+}
+
+Response Call::render() const {
+  Response response;
+  response.content_type = "application/json";
+  const respond::Vectors vectors{request_->vectors, request_->dimensions};
+  switch (route_.action) {
+    case Action::kOpenAiEmbeddings: {
+      const bool base64 = encoding_ == front::http::VectorEncoding::kBase64;
+      response.body = respond::openai_embeddings(vectors, base64, view_->name, request_->tokens);
+      break;
+    }
+    case Action::kTeiEmbed:
+      response.body = respond::tei_embed(vectors);
+      break;
+    default:
+      response.body = render_tokens();
+      break;
+  }
+  if (route_.dialect == respond::Dialect::kTei) add_tei_fields(response);
+  return response;
+}
+
+std::string Call::render_tokens() const {
+  const ModelView& view = request_->view ? *request_->view : *view_;
+  const std::string prompt = prompt_of(*request_, view);
+  std::vector<respond::TokenizedText> texts;
+  texts.reserve(request_->inputs.size());
+  for (std::size_t i = 0; i < request_->inputs.size(); ++i) {
+    texts.push_back({prompt + request_->inputs[i].text, &request_->encodings[i]});
+  }
+  return respond::tei_tokenize(texts, *view.tokenizer);
+}
+
+void Call::add_tei_fields(Response& response) const {
+  const Timings& timings = request_->timings;
+  const std::string total = milliseconds(Clock::now() - request_->arrived);
+  auto& fields = response.fields;
+  fields.emplace_back("x-compute-type", "cpu");
+  fields.emplace_back("x-compute-time", total);
+  fields.emplace_back("x-total-time", total);
+  fields.emplace_back("x-tokenization-time", milliseconds(timings.tokenize));
+  fields.emplace_back("x-queue-time", milliseconds(timings.waiting + timings.queue));
+  fields.emplace_back("x-inference-time", milliseconds(timings.inference));
+  fields.emplace_back("x-compute-tokens", std::to_string(request_->tokens));
+  fields.emplace_back("x-compute-characters", std::to_string(characters(request_->inputs)));
+}
+
+}  // namespace weir::serve::server
