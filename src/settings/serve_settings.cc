@@ -53,6 +53,8 @@ std::vector<Row> listening() {
       {{"body-timeout", duration(1, kHour), "30s", kSection,
         "From the end of a request's header to the end of its body."},
        &S::body_timeout},
+      {{"write-timeout", duration(1, kHour), "30s", kSection, "How long a client may take no byte of an answer."},
+       &S::write_timeout},
       {{"idle-timeout", duration(1, 24 * kHour), "75s", kSection,
         "How long a connection may stay open without a request."},
        &S::idle_timeout},
@@ -119,6 +121,8 @@ std::vector<Row> requests() {
       {{"long-text", choice({"truncate", "reject"}), "truncate", kSection,
         "What happens to texts with more tokens, unless the request says it."},
        &S::long_text},
+      {{"long-text-status", choice({"422", "413", "400"}), "422", kSection, "The status when such a text is rejected."},
+       &S::long_text_status},
   };
 }
 

@@ -19,6 +19,7 @@ struct ServeSettings {
   std::int64_t max_connections = 0;
   Duration header_timeout{};
   Duration body_timeout{};
+  Duration write_timeout{};
   Duration idle_timeout{};
   Duration drain_timeout{};
   List api_keys;
@@ -40,6 +41,7 @@ struct ServeSettings {
   std::int64_t max_inputs = 0;
   std::int64_t max_tokens = 0;
   std::string long_text;
+  std::string long_text_status;
 
   // Batching
   Duration batch_window{};

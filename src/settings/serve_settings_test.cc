@@ -43,6 +43,8 @@ TEST(ServeSettings, EveryFieldFollowsItsOwnSetting) {
                                               "--network-threads=2",
                                               "--max-connections=3",
                                               "--header-timeout=4ms",
+                                              "--write-timeout=21ms",
+                                              "--long-text-status=413",
                                               "--body-timeout=5ms",
                                               "--idle-timeout=6ms",
                                               "--drain-timeout=7ms",
@@ -97,6 +99,8 @@ TEST(ServeSettings, EveryFieldFollowsItsOwnSetting) {
   EXPECT_EQ(s.max_inputs, 12);
   EXPECT_EQ(s.max_tokens, 13);
   EXPECT_EQ(s.long_text, "reject");
+  EXPECT_EQ(s.long_text_status, "413");
+  EXPECT_EQ(s.write_timeout, Duration(21));
   EXPECT_EQ(s.batch_window, Duration(14));
   EXPECT_EQ(s.max_batch_requests, 15);
   EXPECT_EQ(s.max_batch_tokens, 16);
