@@ -1,0 +1,52 @@
+// Model families: from a config.json and a checkpoint to a graph. One file per family; registry.cc lists them.
+//
+// Every family's graph takes input_ids, attention_mask and, if the model has them, token_type_ids (int64
+// [batch, sequence]) and gives last_hidden_state (float [batch, sequence, hidden]).
+//
+// Values; one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "families/weights.h"
+#include "huggingface/json_object.h"
+#include "onnx/graph_builder.h"
+
+namespace weir::families {
+
+inline constexpr const char* kInputIds = "input_ids";
+inline constexpr const char* kAttentionMask = "attention_mask";
+inline constexpr const char* kTokenTypeIds = "token_type_ids";
+inline constexpr const char* kLastHiddenState = "last_hidden_state";
+
+/// What others need to know of a model, whatever its family.
+struct Facts {
+  std::string family;
+  std::uint32_t hidden_size = 0;
+  std::uint32_t vocabulary_size = 0;
+  std::uint32_t max_positions = 0;
+  std::uint32_t pad_token_id = 0;
+  std::uint32_t layers = 0;
+  bool has_token_type_ids = true;
+};
+
+/// A model of a family, as its config.json describes it.
+class Architecture {
+ public:
+  virtual ~Architecture() = default;
+  virtual const Facts& facts() const = 0;
+
+  /// Adds the model to the graph. kCorrupt: a tensor is missing, has another shape than the config says, holds NaN or
+  /// Inf, or belongs to a part that the config does not have.
+  virtual Status build(Weights& weights, onnx::GraphBuilder& graph) const = 0;
+};
+
+/// Chooses the family by `model_type` and checks the config. kUnsupported names what is not implemented: a model type,
+/// an activation, a position embedding; kCorrupt a field that is missing or contradicts another.
+Result<std::unique_ptr<Architecture>> read_architecture(const huggingface::JsonObject& config);
+
+}  // namespace weir::families
