@@ -2,31 +2,11 @@
 #include <charconv>
 #include <utility>
 
+#include "bundle/json_writer.h"
 #include "bundle/manifest.h"
 
 namespace weir::bundle {
 namespace {
-
-void append_escaped(std::string& out, std::string_view text) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  out += '"';
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (byte < 0x20) {
-      out += "\\u00";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    } else {
-      out += c;
-    }
-  }
-  out += '"';
-}
 
 void append_number(std::string& out, float value) {
   char buffer[32];
@@ -34,82 +14,9 @@ void append_number(std::string& out, float value) {
   out.append(buffer, end);
 }
 
-/// Knows the level of indentation and whether a comma is due.
-class Writer {
- public:
-  std::string take() && { return std::move(out_) + "\n"; }
-
-  void key(std::string_view name) {
-    next();
-    append_escaped(out_, name);
-    out_ += ": ";
-    after_key_ = true;
-  }
-  void text(std::string_view value) {
-    next();
-    append_escaped(out_, value);
-  }
-  void raw(std::string_view value) {
-    next();
-    out_ += value;
-  }
-  void number(std::uint64_t value) { raw(std::to_string(value)); }
-  void boolean(bool value) { raw(value ? "true" : "false"); }
-
-  void open(char bracket) {
-    next();
-    out_ += bracket;
-    ++level_;
-    first_ = true;
-  }
-  void close(char bracket) {
-    --level_;
-    if (!first_) new_line();
-    out_ += bracket;
-    first_ = false;
-  }
-
-  void field(std::string_view name, std::string_view value) {
-    key(name);
-    text(value);
-  }
-  void field(std::string_view name, std::uint64_t value) {
-    key(name);
-    number(value);
-  }
-
-  template <class Numbers>
-  void line_of_numbers(const Numbers& numbers, void (*append)(std::string&, typename Numbers::value_type)) {
-    next();
-    out_ += '[';
-    bool comma = false;
-    for (const auto number : numbers) {
-      if (std::exchange(comma, true)) out_ += ", ";
-      append(out_, number);
-    }
-    out_ += ']';
-  }
-
- private:
-  void next() {
-    if (std::exchange(after_key_, false) || level_ == 0) return;
-    if (!std::exchange(first_, false)) out_ += ',';
-    new_line();
-  }
-  void new_line() {
-    out_ += '\n';
-    out_.append(2 * level_, ' ');
-  }
-
-  std::string out_;
-  std::size_t level_ = 0;
-  bool first_ = true;
-  bool after_key_ = false;
-};
-
 void append_whole(std::string& out, std::uint32_t value) { out += std::to_string(value); }
 
-void write_lineage(Writer& json, const Lineage& lineage) {
+void write_lineage(JsonWriter& json, const Lineage& lineage) {
   json.key("lineage");
   json.open('{');
   json.field("weir_version", lineage.weir_version);
@@ -131,7 +38,7 @@ void write_lineage(Writer& json, const Lineage& lineage) {
   json.close('}');
 }
 
-void write_prompts(Writer& json, const Manifest& manifest) {
+void write_prompts(JsonWriter& json, const Manifest& manifest) {
   json.key("prompts");
   json.open('{');
   for (const auto& [name, text] : manifest.prompts) json.field(name, text);
@@ -147,7 +54,7 @@ void write_prompts(Writer& json, const Manifest& manifest) {
 }  // namespace
 
 std::string manifest_json(const Manifest& manifest) {
-  Writer json;
+  JsonWriter json;
   json.open('{');
   json.field("format_version", kFormatVersion);
   json.field("name", manifest.name);
@@ -177,7 +84,7 @@ std::string manifest_json(const Manifest& manifest) {
 }
 
 std::string golden_json(const std::vector<Golden>& golden) {
-  Writer json;
+  JsonWriter json;
   json.open('{');
   json.field("format_version", kFormatVersion);
   json.key("texts");
