@@ -66,6 +66,8 @@ install_debian_packages() {
     sudo=(sudo)
   fi
   say "Debian packages: installing ${missing[*]}"
+  [ ${#sudo[@]} = 0 ] || sudo true ||
+    die "sudo refused. As root, run: apt-get install --no-install-recommends ${missing[*]}"
   # A third-party source that fails is no reason to stop: what counts is whether the packages can be had.
   "${sudo[@]}" apt-get -qq -o Acquire::Retries=3 update ||
     say "warning: apt-get update reported errors; going on with the package lists there are"
@@ -147,7 +149,7 @@ fetch_onnxruntime_library() {
   fetch_wheel "$work" --python-version 3.12 --platform $platform -- \
     "onnxruntime==$ort_version" "--hash=sha256:$hash"
   python3 -m zipfile -e "$work"/onnxruntime-*.whl "$work/wheel"
-  library=$(find "$work/wheel/onnxruntime/capi" -name 'libonnxruntime.so.*' | head -n 1)
+  library=$(find "$work/wheel/onnxruntime/capi" -name 'libonnxruntime.so.*' -print -quit)
   [ -n "$library" ] || die "the onnxruntime wheel holds no libonnxruntime.so.*"
   cp "$library" "$work/root/lib/"
   ln -s "$(basename "$library")" "$work/root/lib/libonnxruntime.so.1"
@@ -176,14 +178,14 @@ fetch_onnxruntime_headers() {
     die "could not download $ort_dev_package from $mirror"
   dpkg-deb -x "$work"/apt/${ort_dev_package}_*.deb "$work/dev"
   cp -r "$work"/dev/usr/include/onnxruntime/. "$work/root/include/"
-  find "$work/root/include" -name onnxruntime_cxx_api.h | grep -q . || die "$ort_dev_package holds no C++ headers"
+  [ -n "$(find "$work/root/include" -name onnxruntime_cxx_api.h)" ] || die "$ort_dev_package holds no C++ headers"
 }
 
 use_own_onnxruntime() {
   ort_root=$(cd "$ort_root" 2>/dev/null && pwd) || die "ONNXRUNTIME_ROOT: no such folder"
-  find "$ort_root/include" -name onnxruntime_cxx_api.h 2>/dev/null | grep -q . ||
+  [ -n "$(find -L "$ort_root/include" -name onnxruntime_cxx_api.h 2>/dev/null)" ] ||
     die "ONNXRUNTIME_ROOT: no onnxruntime_cxx_api.h below $ort_root/include"
-  ls "$ort_root"/lib/libonnxruntime.so "$ort_root"/lib64/libonnxruntime.so 2>/dev/null | grep -q . ||
+  [ -e "$ort_root/lib/libonnxruntime.so" ] || [ -e "$ort_root/lib64/libonnxruntime.so" ] ||
     die "ONNXRUNTIME_ROOT: no libonnxruntime.so in $ort_root/lib"
   rm -f "$deps/onnxruntime"
   ln -s "$ort_root" "$deps/onnxruntime"
