@@ -5,6 +5,7 @@
 
 #include "kernels/layer_norm/layer_norm.h"
 #include "kernels/quantize/quantize_generic.h"
+#include "kernels/simd/unroll.h"
 
 namespace weir::kernels {
 namespace {
@@ -25,27 +26,46 @@ inline void store_lanes(float* p, F32x16 v, int lanes) {
   }
 }
 
+/// Sixteen-lane sums in four accumulators that take vectors in turn, so that additions do not wait for each other.
+class RowSum {
+ public:
+  /// `f(sum, column, lanes)` returns sum plus what the columns contribute.
+  template <class F>
+  float over(std::size_t columns, F f) {
+    std::size_t c = 0;
+    for (; c + 4 * kLanes <= columns; c += 4 * kLanes) {
+      unroll<4>([&]<int i>() WEIR_INLINED { sum_[i] = f(sum_[i], c + i * kLanes, kLanes); });
+    }
+    for (int i = 0; c < columns; c += kLanes, ++i) {
+      const std::size_t left = columns - c;
+      sum_[i] = f(sum_[i], c, left < kLanes ? static_cast<int>(left) : kLanes);
+    }
+    return reduce_add(add(add(sum_[0], sum_[1]), add(sum_[2], sum_[3])));
+  }
+
+ private:
+  F32x16 sum_[4] = {broadcast(0.0f), broadcast(0.0f), broadcast(0.0f), broadcast(0.0f)};
+};
+
 /// out = x = in + residual; returns the mean of x. `residual` may be null.
 inline float add_residual(const float* in, const float* residual, float* out, std::size_t columns) {
-  F32x16 sum = broadcast(0.0f);
-  for_each_vector(columns, [&](std::size_t c, int lanes) {
+  const float sum = RowSum().over(columns, [&](F32x16 partial, std::size_t c, int lanes) WEIR_INLINED {
     F32x16 x = load_lanes(in + c, lanes);
     if (residual != nullptr) x = add(x, load_lanes(residual + c, lanes));
-    sum = add(sum, x);
     store_lanes(out + c, x, lanes);
+    return add(partial, x);
   });
-  return reduce_add(sum) / static_cast<float>(columns);
+  return sum / static_cast<float>(columns);
 }
 
 inline float variance(const float* x, float mean, std::size_t columns) {
-  F32x16 sum = broadcast(0.0f);
   const F32x16 center = broadcast(mean);
-  for_each_vector(columns, [&](std::size_t c, int lanes) {
+  const float sum = RowSum().over(columns, [&](F32x16 partial, std::size_t c, int lanes) WEIR_INLINED {
     F32x16 difference = sub(load_lanes(x + c, lanes), center);
     if (lanes != kLanes) difference = keep_first(difference, lanes);
-    sum = fma(difference, difference, sum);
+    return fma(difference, difference, partial);
   });
-  return reduce_add(sum) / static_cast<float>(columns);
+  return sum / static_cast<float>(columns);
 }
 
 /// Normalizes one row in `out`; returns the bits of its largest magnitude, as quantize_row takes them.

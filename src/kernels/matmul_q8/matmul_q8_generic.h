@@ -3,7 +3,7 @@
 //   constexpr std::size_t kTileRows, kTilePanels;   what a micro-kernel computes at once
 //   constexpr bool kTilesAreConfigured;             whether configure_tiles(rows) must be told the rows of a tile
 //   void configure_tiles(std::size_t rows); void release_tiles();
-//   void tile_products(const Tile&, std::int32_t* sums);    sums[tile.rows][kTilePanels * 16]
+//   void tile_products(const Tile&, std::int32_t* sums);    writes sums[tile.rows][kTilePanels * 16]
 #pragma once
 
 #include "kernels/layer_norm/layer_norm_generic.h"
@@ -12,56 +12,95 @@
 #include "kernels/matmul_q8/tile.h"
 #include "kernels/quantize/quantize_generic.h"
 #include "kernels/simd/activation_math.h"
+#include "kernels/simd/unroll.h"
 
 namespace weir::kernels {
 namespace {
 
-template <Activation activation>
-inline F32x16 activate(F32x16 y) {
-  if constexpr (activation == Activation::kGeluErf) return gelu_erf_coarse(y);
-  if constexpr (activation == Activation::kGeluTanh) return gelu_tanh(y);
-  if constexpr (activation == Activation::kSilu) return silu(y);
-  return y;
+template <Activation activation, std::size_t count>
+WEIR_INLINED inline void activate(F32x16 (&y)[count]) {
+  constexpr int kCount = static_cast<int>(count);
+  if constexpr (activation == Activation::kGeluErf) gelu_erf_coarse(y);
+  if constexpr (activation == Activation::kGeluTanh) unroll<kCount>([&]<int i>() { y[i] = gelu_tanh(y[i]); });
+  if constexpr (activation == Activation::kSilu) unroll<kCount>([&]<int i>() { y[i] = silu(y[i]); });
 }
 
 /// Where the values of a tile go, and what has been seen of their magnitudes.
 struct TileTarget {
-  float* values;
-  std::size_t stride;
-  std::int32_t* peaks;   ///< [rows][16] bits of the largest magnitudes so far; null: not wanted
-  std::size_t channels;  ///< that exist, of the tile's panels * 16
+  float* values = nullptr;
+  std::size_t stride = 0;
+  std::int32_t* peaks = nullptr;  ///< [rows][16] bits of the largest magnitudes so far; null: not wanted
+  std::size_t channels = 0;       ///< that exist, of the tile's panels * 16
 };
 
-/// Dequantization, bias and activation of one tile's sums.
-template <Activation activation>
-inline void finish_tile(const MatmulQ8& args, const Tile& tile, const std::int32_t* sums, const TileTarget& target) {
-  F32x16 weight_scale[kTilePanels];
-  F32x16 bias[kTilePanels];
-  for (std::size_t p = 0; p < tile.panels; ++p) {
-    weight_scale[p] = load(args.weights.scale + tile.first_channel + p * kLanes);
-    bias[p] = load(args.weights.bias + tile.first_channel + p * kLanes);
-  }
-  const std::size_t whole_panels = target.channels / kLanes;
-  const int partial_lanes = static_cast<int>(target.channels % kLanes);
-  for (std::size_t r = 0; r < tile.rows; ++r) {
-    const F32x16 row_scale_value = broadcast(args.activation_scale[tile.first_row + r]);
-    float* out = target.values + r * target.stride;
-    I32x16 peak = broadcast_i32(0);
-    for (std::size_t p = 0; p < tile.panels; ++p) {
-      const F32x16 dot = to_f32(load_i32(sums + (r * kTilePanels + p) * kLanes));
-      const F32x16 y = activate<activation>(fma(mul(dot, weight_scale[p]), row_scale_value, bias[p]));
-      if (p < whole_panels) {
-        store(out + p * kLanes, y);
-        peak = max(peak, magnitude_bits(y));
-      } else {
-        store_first(out + p * kLanes, y, partial_lanes);
-        peak = max(peak, magnitude_bits(keep_first(y, partial_lanes)));
-      }
+/// Vectors whose activation is computed side by side: enough to hide the latency of its chain of operations.
+constexpr std::size_t kFinishedVectors = 4;
+
+/// Dequantization, bias and activation of `rows` rows of a tile's sums from row `first` on. `lanes` says how many
+/// channels its last panel has.
+template <Activation activation, std::size_t panels, std::size_t rows>
+WEIR_INLINED inline void finish_rows_of_tile(const MatmulQ8& args, const Tile& tile, const std::int32_t* sums,
+                                             const TileTarget& target, std::size_t first, int lanes) {
+  constexpr int kVectors = static_cast<int>(rows * panels);
+  F32x16 y[kVectors];
+  unroll<kVectors>([&]<int v>() WEIR_INLINED {
+    constexpr std::size_t kPanel = v % panels;
+    const std::size_t row = first + v / panels;
+    const std::size_t channel = tile.first_channel + kPanel * kLanes;
+    const F32x16 dot = to_f32(load_i32(sums + (row * kTilePanels + kPanel) * kLanes));
+    y[v] = fma(mul(dot, load(args.weights.scale + channel)), broadcast(args.activation_scale[tile.first_row + row]),
+               load(args.weights.bias + channel));
+  });
+  activate<activation>(y);
+  unroll<kVectors>([&]<int v>() WEIR_INLINED {
+    float* out = target.values + (first + v / panels) * target.stride + v % panels * kLanes;
+    if (v % panels + 1 < panels || lanes == kLanes) {
+      store(out, y[v]);
+    } else {
+      store_first(out, y[v], lanes);
+      y[v] = keep_first(y[v], lanes);
     }
-    if (target.peaks == nullptr) continue;
-    std::int32_t* row_peaks = target.peaks + r * kLanes;
-    store_i32(row_peaks, max(peak, load_i32(row_peaks)));
+  });
+  if (target.peaks == nullptr) return;
+  unroll<static_cast<int>(rows)>([&]<int r>() WEIR_INLINED {
+    std::int32_t* row_peaks = target.peaks + (first + r) * kLanes;
+    I32x16 peak = load_i32(row_peaks);
+    unroll<static_cast<int>(panels)>(
+        [&]<int p>() WEIR_INLINED { peak = max(peak, magnitude_bits(y[r * static_cast<int>(panels) + p])); });
+    store_i32(row_peaks, peak);
+  });
+}
+
+template <Activation activation, std::size_t panels = kTilePanels>
+inline void finish_tile(const MatmulQ8& args, const Tile& tile, const std::int32_t* sums, const TileTarget& target) {
+  if constexpr (panels > 1) {
+    if (tile.panels != panels) return finish_tile<activation, panels - 1>(args, tile, sums, target);
   }
+  const int partial = static_cast<int>(target.channels % kLanes);
+  const int lanes = partial == 0 ? kLanes : partial;
+  constexpr std::size_t kRows = kFinishedVectors / panels;
+  std::size_t r = 0;
+  for (; r + kRows <= tile.rows; r += kRows) {
+    finish_rows_of_tile<activation, panels, kRows>(args, tile, sums, target, r, lanes);
+  }
+  for (; r < tile.rows; ++r) finish_rows_of_tile<activation, panels, 1>(args, tile, sums, target, r, lanes);
+}
+
+inline Tile tile_at(const MatmulQ8& args, std::size_t row, std::size_t last_row, std::size_t panel,
+                    std::size_t last_panel) {
+  const PackedWeightsQ8& weights = args.weights;
+  Tile tile;
+  tile.activations = args.activations + row * args.activation_stride;
+  tile.activation_stride = args.activation_stride;
+  tile.first_row = row;
+  tile.rows = last_row - row < kTileRows ? last_row - row : kTileRows;
+  tile.weights = weights.values + panel * weights.panel_bytes();
+  tile.panel_bytes = weights.panel_bytes();
+  tile.panels = last_panel - panel < kTilePanels ? last_panel - panel : kTilePanels;
+  tile.first_channel = panel * kPanelChannels;
+  tile.correction = weights.correction + tile.first_channel;
+  tile.padded_inputs = weights.padded_inputs();
+  return tile;
 }
 
 /// All tiles of some rows and panels, for rows that all tiles (but perhaps the last) fill.
@@ -69,28 +108,16 @@ template <Activation activation>
 inline void products_of(const MatmulQ8& args, IndexRange rows, IndexRange panels, UnfinishedRows out,
                         std::int32_t* peaks) {
   alignas(64) std::int32_t sums[kTileRows * kTilePanels * kLanes];
-  const PackedWeightsQ8& weights = args.weights;
   for (std::size_t panel = panels.begin; panel < panels.end; panel += kTilePanels) {
     for (std::size_t row = rows.begin; row < rows.end; row += kTileRows) {
-      Tile tile;
-      tile.activations = args.activations + row * args.activation_stride;
-      tile.activation_stride = args.activation_stride;
-      tile.first_row = row;
-      tile.rows = rows.end - row < kTileRows ? rows.end - row : kTileRows;
-      tile.weights = weights.values + panel * weights.panel_bytes();
-      tile.panel_bytes = weights.panel_bytes();
-      tile.panels = panels.end - panel < kTilePanels ? panels.end - panel : kTilePanels;
-      tile.first_channel = panel * kPanelChannels;
-      tile.correction = weights.correction + tile.first_channel;
-      tile.padded_inputs = weights.padded_inputs();
+      const Tile tile = tile_at(args, row, rows.end, panel, panels.end);
       tile_products(tile, sums);
-
-      const std::size_t left = weights.channels - tile.first_channel;
+      const std::size_t left = args.weights.channels - tile.first_channel;
       const std::size_t offset = row - rows.begin;
-      const TileTarget target = {out.values + offset * out.stride + tile.first_channel, out.stride,
-                                 peaks == nullptr ? nullptr : peaks + offset * kLanes,
-                                 left < tile.panels * kLanes ? left : tile.panels * kLanes};
-      finish_tile<activation>(args, tile, sums, target);
+      finish_tile<activation>(args, tile, sums,
+                              {out.values + offset * out.stride + tile.first_channel, out.stride,
+                               peaks == nullptr ? nullptr : peaks + offset * kLanes,
+                               left < tile.panels * kLanes ? left : tile.panels * kLanes});
     }
   }
 }

@@ -1,6 +1,7 @@
 // 32 rows x 32 channels in four AMX accumulator tiles: per 64 inputs 4 tdpbusd on 2 tiles of activations and 2 of
 // weights. A tile of weights is 1024 consecutive bytes of a panel; a tile of activations is 16 rows as they lie.
 #include "kernels/amx/tile_configuration.h"
+#include "kernels/matmul_q8/matmul_q8.h"
 #include "kernels/matmul_q8/tile.h"
 #include "kernels/simd/f32x16.h"
 

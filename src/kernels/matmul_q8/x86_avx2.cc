@@ -3,6 +3,7 @@
 #include "kernels/matmul_q8/dispatch_tile.h"
 #include "kernels/matmul_q8/tile.h"
 #include "kernels/simd/f32x16.h"
+#include "kernels/simd/unroll.h"
 
 namespace weir::kernels {
 namespace {
@@ -27,26 +28,28 @@ inline __m256i add_pairs(__m256i first, __m256i second) {
 }
 
 template <int rows>
-inline void tile_products_sized(const Tile& tile, std::int32_t* sums) {
+[[gnu::noinline]] void tile_products_sized(const Tile& tile, std::int32_t* sums) {
   __m256i sum[rows][kQuarters];
-  for (int r = 0; r < rows; ++r) {
-    for (int q = 0; q < kQuarters; ++q) sum[r][q] = _mm256_setzero_si256();
-  }
+  unroll<rows>([&]<int r>() WEIR_INLINED {
+    unroll<kQuarters>([&]<int q>() WEIR_INLINED { sum[r][q] = _mm256_setzero_si256(); });
+  });
   const std::uint8_t* a = tile.activations;
   const std::int8_t* w = tile.weights;
+  const std::size_t stride = tile.activation_stride;
   for (const std::int8_t* end = w + tile.panel_bytes; w != end; w += 64, a += 4) {
     __m256i group[rows];
-    for (int r = 0; r < rows; ++r) group[r] = broadcast_group(a + static_cast<std::size_t>(r) * tile.activation_stride);
-    for (int q = 0; q < kQuarters; ++q) {
+    unroll<rows>([&]<int r>() WEIR_INLINED { group[r] = broadcast_group(a + r * stride); });
+    unroll<kQuarters>([&]<int q>() WEIR_INLINED {
       const __m256i weight = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w + q * 16)));
-      for (int r = 0; r < rows; ++r) sum[r][q] = _mm256_add_epi32(sum[r][q], _mm256_madd_epi16(group[r], weight));
-    }
+      unroll<rows>([&]<int r>()
+                       WEIR_INLINED { sum[r][q] = _mm256_add_epi32(sum[r][q], _mm256_madd_epi16(group[r], weight)); });
+    });
   }
   const I32x16 correction = load_i32(tile.correction);
-  for (int r = 0; r < rows; ++r) {
+  unroll<rows>([&]<int r>() WEIR_INLINED {
     const I32x16 total = {add_pairs(sum[r][0], sum[r][1]), add_pairs(sum[r][2], sum[r][3])};
     store_i32(sums + r * kLanes, add(total, correction));
-  }
+  });
 }
 
 void tile_products(const Tile& tile, std::int32_t* sums) {

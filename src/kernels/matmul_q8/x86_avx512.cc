@@ -2,6 +2,7 @@
 #include "kernels/matmul_q8/dispatch_tile.h"
 #include "kernels/matmul_q8/tile.h"
 #include "kernels/simd/f32x16.h"
+#include "kernels/simd/unroll.h"
 
 namespace weir::kernels {
 namespace {
@@ -28,25 +29,26 @@ inline __m512i add_pairs(__m512i first, __m512i second) {
 }
 
 template <int rows>
-inline void tile_products_sized(const Tile& tile, std::int32_t* sums) {
+[[gnu::noinline]] void tile_products_sized(const Tile& tile, std::int32_t* sums) {
   __m512i low[rows];
   __m512i high[rows];
-  for (int r = 0; r < rows; ++r) low[r] = high[r] = _mm512_setzero_si512();
+  unroll<rows>([&]<int r>() WEIR_INLINED { low[r] = high[r] = _mm512_setzero_si512(); });
   const std::uint8_t* a = tile.activations;
   const std::int8_t* w = tile.weights;
+  const std::size_t stride = tile.activation_stride;
   for (const std::int8_t* end = w + tile.panel_bytes; w != end; w += 64, a += 4) {
     const __m512i weight_low = _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(w)));
     const __m512i weight_high = _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(w + 32)));
-    for (int r = 0; r < rows; ++r) {
-      const __m512i group = broadcast_group(a + static_cast<std::size_t>(r) * tile.activation_stride);
+    unroll<rows>([&]<int r>() WEIR_INLINED {
+      const __m512i group = broadcast_group(a + r * stride);
       low[r] = _mm512_add_epi32(low[r], _mm512_madd_epi16(group, weight_low));
       high[r] = _mm512_add_epi32(high[r], _mm512_madd_epi16(group, weight_high));
-    }
+    });
   }
   const __m512i correction = _mm512_loadu_si512(tile.correction);
-  for (int r = 0; r < rows; ++r) {
+  unroll<rows>([&]<int r>() WEIR_INLINED {
     _mm512_store_si512(sums + r * kLanes, _mm512_add_epi32(add_pairs(low[r], high[r]), correction));
-  }
+  });
 }
 
 void tile_products(const Tile& tile, std::int32_t* sums) {

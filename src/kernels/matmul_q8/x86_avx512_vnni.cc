@@ -2,6 +2,7 @@
 #include "kernels/matmul_q8/dispatch_tile.h"
 #include "kernels/matmul_q8/tile.h"
 #include "kernels/simd/f32x16.h"
+#include "kernels/simd/unroll.h"
 
 namespace weir::kernels {
 namespace {
@@ -19,26 +20,26 @@ inline __m512i broadcast_group(const std::uint8_t* p) {
 }
 
 template <int rows, int panels>
-inline void tile_products_sized(const Tile& tile, std::int32_t* sums) {
+[[gnu::noinline]] void tile_products_sized(const Tile& tile, std::int32_t* sums) {
   __m512i sum[rows][panels];
-  for (int r = 0; r < rows; ++r) {
-    for (int p = 0; p < panels; ++p) sum[r][p] = _mm512_loadu_si512(tile.correction + p * kLanes);
-  }
+  unroll<rows>([&]<int r>() WEIR_INLINED {
+    unroll<panels>([&]<int p>() WEIR_INLINED { sum[r][p] = _mm512_loadu_si512(tile.correction + p * kLanes); });
+  });
   const std::uint8_t* a = tile.activations;
   const std::int8_t* w = tile.weights;
-  for (const std::int8_t* end = w + tile.panel_bytes; w != end; w += 64, a += 4) {
+  const std::size_t stride = tile.activation_stride;
+  const std::size_t panel_bytes = tile.panel_bytes;
+  for (const std::int8_t* end = w + panel_bytes; w != end; w += 64, a += 4) {
     __m512i weight[panels];
-    for (int p = 0; p < panels; ++p) {
-      weight[p] = _mm512_loadu_si512(w + static_cast<std::size_t>(p) * tile.panel_bytes);
-    }
-    for (int r = 0; r < rows; ++r) {
-      const __m512i group = broadcast_group(a + static_cast<std::size_t>(r) * tile.activation_stride);
-      for (int p = 0; p < panels; ++p) sum[r][p] = _mm512_dpbusd_epi32(sum[r][p], group, weight[p]);
-    }
+    unroll<panels>([&]<int p>() WEIR_INLINED { weight[p] = _mm512_loadu_si512(w + p * panel_bytes); });
+    unroll<rows>([&]<int r>() WEIR_INLINED {
+      const __m512i group = broadcast_group(a + r * stride);
+      unroll<panels>([&]<int p>() WEIR_INLINED { sum[r][p] = _mm512_dpbusd_epi32(sum[r][p], group, weight[p]); });
+    });
   }
-  for (int r = 0; r < rows; ++r) {
-    for (int p = 0; p < panels; ++p) _mm512_store_si512(sums + (r * kTilePanels + p) * kLanes, sum[r][p]);
-  }
+  unroll<rows>([&]<int r>() WEIR_INLINED {
+    unroll<panels>([&]<int p>() WEIR_INLINED { _mm512_store_si512(sums + (r * kTilePanels + p) * kLanes, sum[r][p]); });
+  });
 }
 
 void tile_products(const Tile& tile, std::int32_t* sums) {

@@ -2,6 +2,7 @@
 #include "kernels/matmul_q8/dispatch_tile.h"
 #include "kernels/matmul_q8/tile.h"
 #include "kernels/simd/f32x16.h"
+#include "kernels/simd/unroll.h"
 
 namespace weir::kernels {
 namespace {
@@ -19,25 +20,26 @@ inline __m256i broadcast_group(const std::uint8_t* p) {
 }
 
 template <int rows>
-inline void tile_products_sized(const Tile& tile, std::int32_t* sums) {
+[[gnu::noinline]] void tile_products_sized(const Tile& tile, std::int32_t* sums) {
   __m256i low[rows];
   __m256i high[rows];
-  for (int r = 0; r < rows; ++r) {
+  unroll<rows>([&]<int r>() WEIR_INLINED {
     low[r] = load_half(tile.correction);
     high[r] = load_half(tile.correction + 8);
-  }
+  });
   const std::uint8_t* a = tile.activations;
   const std::int8_t* w = tile.weights;
+  const std::size_t stride = tile.activation_stride;
   for (const std::int8_t* end = w + tile.panel_bytes; w != end; w += 64, a += 4) {
     const __m256i weight_low = load_half(w);
     const __m256i weight_high = load_half(w + 32);
-    for (int r = 0; r < rows; ++r) {
-      const __m256i group = broadcast_group(a + static_cast<std::size_t>(r) * tile.activation_stride);
+    unroll<rows>([&]<int r>() WEIR_INLINED {
+      const __m256i group = broadcast_group(a + r * stride);
       low[r] = _mm256_dpbusd_avx_epi32(low[r], group, weight_low);
       high[r] = _mm256_dpbusd_avx_epi32(high[r], group, weight_high);
-    }
+    });
   }
-  for (int r = 0; r < rows; ++r) store_i32(sums + r * kLanes, {low[r], high[r]});
+  unroll<rows>([&]<int r>() WEIR_INLINED { store_i32(sums + r * kLanes, {low[r], high[r]}); });
 }
 
 void tile_products(const Tile& tile, std::int32_t* sums) {

@@ -24,6 +24,12 @@ double worst(Function function, Error error, double low, double high) {
   return result;
 }
 
+F32x16 coarse(F32x16 x) {
+  F32x16 y[1] = {x};
+  gelu_erf_coarse(y);
+  return y[0];
+}
+
 double relative_to_x(double error, double x) { return std::fabs(error) / std::max(1.0, std::fabs(x)); }
 
 TEST(ActivationMath, Exponential) {
@@ -41,10 +47,10 @@ TEST(ActivationMath, GeluErf) {
 
 TEST(ActivationMath, GeluErfCoarse) {
   const auto near = [](double x, double y) { return std::fabs(y - exact_gelu(x)); };
-  EXPECT_LT(worst(gelu_erf_coarse, near, -6, 6), 2.5e-4);
+  EXPECT_LT(worst(coarse, near, -6, 6), 2.5e-4);
   const auto far = [](double x, double y) { return std::fabs(y - exact_gelu(x)) / std::fabs(x); };
-  EXPECT_LT(worst(gelu_erf_coarse, far, 6, 100), 5e-5);
-  EXPECT_LT(worst(gelu_erf_coarse, far, -100, -6), 5e-5);
+  EXPECT_LT(worst(coarse, far, 6, 100), 5e-5);
+  EXPECT_LT(worst(coarse, far, -100, -6), 5e-5);
 }
 
 TEST(ActivationMath, GeluTanh) {
@@ -62,7 +68,7 @@ TEST(ActivationMath, Silu) {
 
 TEST(ActivationMath, NanStaysNan) {
   const F32x16 nan = broadcast(std::nanf(""));
-  EXPECT_TRUE(std::isnan(gelu_erf_coarse(nan).lane[0]));
+  EXPECT_TRUE(std::isnan(coarse(nan).lane[0]));
   EXPECT_TRUE(std::isnan(gelu_erf(nan).lane[0]));
   EXPECT_TRUE(std::isnan(gelu_tanh(nan).lane[0]));
   EXPECT_TRUE(std::isnan(silu(nan).lane[0]));
