@@ -21,13 +21,13 @@ MAX_BYTES = 1 << 20
 CODE = (".h", ".cc", ".inc", ".py", ".sh")
 TABLE = re.compile(r"(_table|_tables|_data)\.(inc|cc|h)$|^tests/data/|^fuzz/seeds/|^LICENSE$")
 
-# Local addresses, names reserved for examples, and pages that a document may point to. Package registries are reached
+# Names without a dot, local addresses, names reserved for examples, and pages that a document may point to. Package registries are reached
 # through the machine's own settings, so none is named here.
 HOSTS = re.compile(
-    r"^(localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|HOST|(.*\.)?example(\.(com|org|net))?|www\.apache\.org|www\.w3\.org"
+    r"^([\w-]+|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|(.*\.)?example(\.(com|org|net))?|www\.apache\.org|www\.w3\.org"
     r"|huggingface\.co|keepachangelog\.com|semver\.org|arxiv\.org|www\.unicode\.org|unicode\.org|onnx\.ai|datatracker\.ietf\.org)$"
 )
-URL = re.compile(r"https?://([^/\s:'\"`)>]+)")
+URL = re.compile(r"https?://([^/\s:?#'\"`)>]+)")
 # Written in parts, so that this file passes its own check.
 RULES = (
     (re.compile(r"(?<![\w.])/(" + "|".join(("wo" + "rk", "ho" + r"me/\w+", "tm" + "p/wt", "tm" + "p/ref")) + r")/"), "a path of one machine"),
