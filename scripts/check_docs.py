@@ -3,6 +3,7 @@
 
   - paths of the repository in `backticks` and in commands, links and their #headings
   - flags of weir (when a weir program is given), WEIR_* variables, weir_* metrics and functions, make targets
+  - documents that sources point to
   - decisions: numbered once, with the four sections; every document is linked from docs/README.md
 
 usage: scripts/check_docs.py [--weir PROGRAM] [ROOT]
@@ -98,6 +99,7 @@ class Checker:
             if document.name != "CHANGELOG.md":  # what it tells was true then
                 for line, text, fenced in document.code:
                     self._check_code(document, line, text, fenced)
+        self._check_sources()
         self._check_decisions()
         self._check_index()
         return self.problems
@@ -168,6 +170,16 @@ class Checker:
                     self.problem(document, line, f"quotes {flag}, which `weir {command[1]} --help` does not tell")
             elif flag not in self.script_flags and flag not in set().union(*self.weir_flags.values()):
                 self.problem(document, line, f"quotes {flag}, which neither weir nor a script knows")
+
+    def _check_sources(self):
+        for name in self.names:
+            if not re.match(r"(src|apps|fuzz|cmake)/", name) or name.endswith(".md"):
+                continue
+            text = (self.root / name).read_text(encoding="utf-8", errors="replace")
+            for match in re.finditer(r"docs/[\w/.-]+\.md", text):
+                if not (self.root / match.group()).exists():
+                    line = text.count("\n", 0, match.start()) + 1
+                    self.problems.append(f"{name}:{line}: points to {match.group()}, which is not there")
 
     # --- the set of documents --------------------------------------------------------------------------------------
 

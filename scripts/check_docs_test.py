@@ -52,6 +52,10 @@ class DocumentsTest(unittest.TestCase):
         self.assert_one({"README.md": "[x](gone.md)"}, "README.md:1", "gone.md")
         self.assert_one({"README.md": "# A\n[x](#b)"}, "README.md:2", "no such heading")
 
+    def test_documents_that_sources_point_to(self):
+        files = {"src/a/a.h": "// one\n// docs/a.md and docs/formats/b.md\n", "docs/a.md": ""}
+        self.assert_one(files, "src/a/a.h:2", "docs/formats/b.md")
+
     def test_names(self):
         files = {"README.md": "`make b`", "Makefile": "a:\n"}
         self.assert_one(files, "README.md:1", "make b")
