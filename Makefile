@@ -7,14 +7,13 @@ PYTHON := .deps/venv/bin/python
 SAMPLE := models/all-MiniLM-L6-v2
 # A user's own ONNX Runtime: make serve ONNXRUNTIME_ROOT=/path (see scripts/setup.sh --help).
 SETUP := scripts/setup.sh $(if $(ONNXRUNTIME_ROOT),-DONNXRUNTIME_ROOT=$(ONNXRUNTIME_ROOT))
-# With make -s or -n as make understands them; ctest prints its own closing line.
 CTEST = ctest --test-dir build/$(1) --output-on-failure --no-tests=error -j $(JOBS)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build serve test parity style format tidy asan tsan fuzz bench clean
 
 help: ## Show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
 setup: ## Install what building, running and testing needs
 	@$(SETUP)
