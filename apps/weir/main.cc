@@ -10,6 +10,7 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"doctor", "what this machine offers, and the configuration weir would choose", run_doctor},
+    {"tokenize", "token ids, offsets and special tokens of texts, or the text of ids", run_tokenize},
     {nullptr, nullptr, nullptr},
 };
 

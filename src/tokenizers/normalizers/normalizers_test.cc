@@ -1,0 +1,87 @@
+#include <gtest/gtest.h>
+
+#include "tokenizers/normalizers/normalizer.h"
+
+namespace weir::tokenizers {
+namespace {
+
+class NormalizersTest : public testing::Test {
+ protected:
+  Result<std::unique_ptr<Normalizer>> make(std::string_view json) {
+    auto config = json::Object::from(parser_.parse(json.data(), json.size()).value(), "normalizer");
+    return make_normalizer(*config);
+  }
+  /// The aligned result; the unaligned one must be the same text.
+  Text run(std::string_view json, std::string_view text) {
+    const auto normalizer = make(json);
+    EXPECT_TRUE(normalizer.ok());
+    Text in;
+    in.reset(true);
+    in.append_original(text, 0);
+    Text out;
+    out.reset(true);
+    (*normalizer)->normalize(in.whole(0), out);
+    EXPECT_EQ(out.spans.size(), out.bytes.size());
+    Text plain;
+    (*normalizer)->normalize({text, nullptr, 0}, plain);
+    EXPECT_EQ(plain.bytes, out.bytes);
+    return out;
+  }
+  simdjson::dom::parser parser_;
+};
+
+constexpr std::string_view kUncased = R"({"type": "BertNormalizer"})";
+constexpr std::string_view kCased = R"({"type": "BertNormalizer", "lowercase": false})";
+
+TEST_F(NormalizersTest, BertLowersAndStripsAccents) {
+  EXPECT_EQ(run(kUncased, "Ünïcode ÅÉ").bytes, "unicode ae");
+  EXPECT_EQ(run(kUncased, "İ").bytes, "i");
+  EXPECT_EQ(run(kCased, "Ünï").bytes, "Ünï");
+  EXPECT_EQ(run(R"({"type": "BertNormalizer", "lowercase": true, "strip_accents": false})", "Ünİ").bytes, "üni\u0307");
+  EXPECT_EQ(run(R"({"type": "BertNormalizer", "lowercase": false, "strip_accents": true})", "Ünï").bytes, "Uni");
+  EXPECT_EQ(run(R"({"type": "BertNormalizer", "strip_accents": null})", "É").bytes, "e");
+}
+
+TEST_F(NormalizersTest, BertCleansText) {
+  EXPECT_EQ(run(kUncased, std::string_view("a\0b\x01\xEF\xBF\xBD\u200Bc", 11)).bytes, "abc");
+  EXPECT_EQ(run(kUncased, "a\t\n\r\u3000b").bytes, "a    b");
+  EXPECT_EQ(run(R"({"type": "BertNormalizer", "clean_text": false})", std::string_view("a\0\tb\u3000", 7)).bytes,
+            std::string_view("a\0\tb\u3000", 7));
+}
+
+TEST_F(NormalizersTest, BertSetsChineseCharactersApart) {
+  const Text text = run(kUncased, "a漢b");
+  EXPECT_EQ(text.bytes, "a 漢 b");
+  EXPECT_EQ(text.spans[1], (Span{1, 4}));
+  EXPECT_EQ(text.spans[5], (Span{1, 4}));
+  EXPECT_EQ(run(R"({"type": "BertNormalizer", "handle_chinese_chars": false})", "a漢b").bytes, "a漢b");
+  EXPECT_EQ(run(kUncased, "\uF900").bytes, " \u8C48 ");
+}
+
+TEST_F(NormalizersTest, BertKeepsTheAlignment) {
+  EXPECT_EQ(run(kUncased, "éa\u0301b").spans, (std::vector<Span>{{0, 2}, {2, 3}, {5, 6}}));
+  EXPECT_EQ(run(kUncased, "한").spans, std::vector<Span>(9, Span{0, 3}));
+}
+
+TEST_F(NormalizersTest, BertPutsMarksThatStayIntoOrder) {
+  // U+302E (class 224) is a mark that is kept; U+0301 (class 230) is dropped. In order, U+302E stands at the first
+  // place.
+  const Text text = run(kUncased, "a\u0301\u302E");
+  EXPECT_EQ(text.bytes, "a\u302E");
+  EXPECT_EQ(text.spans[1], (Span{1, 3}));
+  EXPECT_EQ(run(kUncased, "a\u0301\x01\u302E").spans[1], (Span{1, 3}));
+  EXPECT_EQ(run(kUncased, "\u0301\u0323").bytes, "");
+}
+
+TEST_F(NormalizersTest, AreRefusedByName) {
+  EXPECT_EQ(make(R"({"type": "BertNormaliser"})").error().message,
+            "normalizer.type: the normalizer \"BertNormaliser\" is not supported; the nearest that is: "
+            "\"BertNormalizer\"");
+  EXPECT_EQ(make(R"({"type": "BertNormalizer", "lowercase": 1})").error().where, "normalizer.lowercase");
+  EXPECT_EQ(make(R"({"type": "BertNormalizer", "uppercase": true})").error().where, "normalizer.uppercase");
+  EXPECT_EQ(make(R"({"lowercase": true})").error().where, "normalizer.type");
+  EXPECT_EQ(make(R"({"type": 5})").error().kind, ErrorKind::kCorrupt);
+}
+
+}  // namespace
+}  // namespace weir::tokenizers

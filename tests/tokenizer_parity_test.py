@@ -1,0 +1,50 @@
+"""A small part of `make parity`: a few thousand generated strings through tokenizers of our own."""
+
+import os
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(os.environ["WEIR_SOURCE_DIR"])
+TOKENIZERS = sorted((ROOT / "tests" / "data" / "tokenizers").glob("*.json"))
+
+
+class TokenizerParity(unittest.TestCase):
+    def test_generated_strings(self):
+        self.assertTrue(TOKENIZERS)
+        for tokenizer in TOKENIZERS:
+            with self.subTest(tokenizer.name):
+                command = [sys.executable, ROOT / "scripts" / "parity.py", "--weir", os.environ["WEIR_PROGRAM"],
+                           "--tokenizer", tokenizer, "--generated", "2500", "--seed", "3"]
+                run = subprocess.run(command, capture_output=True, text=True)
+                self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+
+
+class TokenizeCommand(unittest.TestCase):
+    def tokenize(self, *arguments, text=""):
+        command = [os.environ["WEIR_PROGRAM"], "tokenize", *arguments]
+        return subprocess.run(command, input=text.encode(), capture_output=True)
+
+    def test_reads_lines(self):
+        run = self.tokenize("--tokenizer", TOKENIZERS[-1], text="the cat\n\n")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(len(run.stdout.splitlines()), 2)
+
+    def test_says_what_is_wrong(self):
+        run = self.tokenize("--tokenizer", "no/such/file.json")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn(b"no/such/file.json", run.stderr)
+        self.assertEqual(self.tokenize().returncode, 2)
+        self.assertEqual(self.tokenize("--tokenizer", TOKENIZERS[-1], "--truncation-side", "up").returncode, 2)
+
+    def test_a_bad_line_does_not_stop_the_others(self):
+        lines = '"the cat"\n{"no": 1}\nnot json\n{"base64": "!"}\n{"text": "cat"}\n'
+        run = self.tokenize("--tokenizer", TOKENIZERS[-1], "--input-format", "jsonl", text=lines)
+        self.assertEqual(run.returncode, 1)
+        self.assertEqual([b'"error"' in line for line in run.stdout.splitlines()], [False, True, True, True, False])
+        self.assertIn(b"3 lines", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
