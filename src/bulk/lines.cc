@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,11 +13,13 @@ namespace weir::bulk {
 namespace {
 
 constexpr std::size_t kBlockBytes = 1 << 16;
+constexpr int kPollMs = 100;  ///< How soon a wait for a pipe notices that it should stop.
 
 }  // namespace
 
-Result<Lines> Lines::open(const std::string& path, std::size_t limit_bytes) {
+Result<Lines> Lines::open(const std::string& path, std::size_t limit_bytes, std::stop_token stop) {
   Lines lines;
+  lines.stop_ = std::move(stop);
   lines.path_ = path == "-" ? "standard input" : path;
   lines.limit_bytes_ = limit_bytes;
   lines.fd_ = path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -39,6 +42,7 @@ Lines& Lines::operator=(Lines&& other) noexcept {
   if (fd_ >= 0) ::close(fd_);
   path_ = std::move(other.path_);
   fd_ = std::exchange(other.fd_, -1);
+  stop_ = std::move(other.stop_);
   limit_bytes_ = other.limit_bytes_;
   size_ = other.size_;
   buffer_ = std::move(other.buffer_);
@@ -53,7 +57,18 @@ Lines::~Lines() {
   if (fd_ >= 0) ::close(fd_);
 }
 
+Status Lines::wait_readable() const {
+  pollfd wanted{fd_, POLLIN, 0};
+  int ready = 0;
+  do {
+    if (stop_.stop_requested()) return Error(ErrorKind::kCancelled, path_ + ": reading was stopped", path_);
+    ready = ::poll(&wanted, 1, kPollMs);
+  } while (ready == 0 || (ready < 0 && errno == EINTR));
+  return {};
+}
+
 Result<bool> Lines::fill() {
+  WEIR_RETURN_IF_ERROR(wait_readable());
   buffer_.resize(kBlockBytes);
   at_ = 0;
   ssize_t got = 0;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "base/result.h"
@@ -14,14 +15,14 @@ namespace weir::bulk {
 class Lines {
  public:
   /// "-" is standard input. kNotFound, kIo.
-  static Result<Lines> open(const std::string& path, std::size_t limit_bytes);
+  static Result<Lines> open(const std::string& path, std::size_t limit_bytes, std::stop_token stop = {});
   Lines(Lines&& other) noexcept;
   Lines& operator=(Lines&& other) noexcept;
   Lines(const Lines&) = delete;
   Lines& operator=(const Lines&) = delete;
   ~Lines();
 
-  /// The next line, without its "\n" or "\r\n". False at the end. kIo.
+  /// The next line, without its "\n" or "\r\n". False at the end. kIo; kCancelled when asked to stop.
   Result<bool> next(std::string& line);
   /// Whether the last line was longer than the limit; it is empty then.
   bool too_long() const { return too_long_; }
@@ -33,9 +34,11 @@ class Lines {
  private:
   Lines() = default;
   Result<bool> fill();
+  Status wait_readable() const;
 
   std::string path_;
   int fd_ = -1;
+  std::stop_token stop_;
   std::size_t limit_bytes_ = 0;
   std::optional<std::uint64_t> size_;
   std::string buffer_;

@@ -59,7 +59,7 @@ struct RecordReader::Impl {
 };
 
 Status RecordReader::Impl::open_current() {
-  WEIR_ASSIGN_OR_RETURN(lines, Lines::open(files[current], options.max_record_bytes));
+  WEIR_ASSIGN_OR_RETURN(lines, Lines::open(files[current], options.max_record_bytes, options.stop));
   format = options.format.value_or(format_of(files[current]));
   if (format == InputFormat::kCsv) return read_header();
   return {};

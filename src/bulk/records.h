@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct RecordOptions {
   std::optional<InputFormat> format;  ///< Empty: by the file's name (.jsonl, .ndjson, .csv), else text.
   std::string field = "text";
   std::size_t max_record_bytes = 16 << 20;
+  std::stop_token stop;  ///< Ends the wait for a slow pipe.
 };
 
 class RecordReader {
@@ -47,7 +49,7 @@ class RecordReader {
   RecordReader(const RecordReader&) = delete;
   RecordReader& operator=(const RecordReader&) = delete;
 
-  /// False at the end. kIo; kInvalidArgument when a CSV file has no such column.
+  /// False at the end. kIo; kInvalidArgument when a CSV file has no such column; kCancelled when asked to stop.
   Result<bool> next(Record& record);
 
   std::uint64_t bytes_read() const;

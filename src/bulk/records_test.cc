@@ -2,10 +2,14 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 #include <vector>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "bulk/csv.h"
 
@@ -125,6 +129,26 @@ TEST_F(RecordsTest, FilesAreLookedForBeforeWorkBegins) {
   EXPECT_EQ(missing.error().kind, ErrorKind::kNotFound);
   EXPECT_EQ(RecordReader::open({folder_}, {}).error().kind, ErrorKind::kIo);
   EXPECT_EQ(RecordReader::open({"-", "-"}, {}).error().kind, ErrorKind::kInvalidArgument);
+}
+
+TEST_F(RecordsTest, AWaitForAPipeCanBeStopped) {
+  const std::string pipe = folder_ + "/pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const int writer = ::open(pipe.c_str(), O_RDWR);  // stays open, so that the pipe has no end
+  ASSERT_GE(writer, 0);
+  ASSERT_EQ(::write(writer, "a\n", 2), 2);
+  std::stop_source stop;
+  RecordOptions options;
+  options.stop = stop.get_token();
+  const auto reader = RecordReader::open({pipe}, options).value();
+  EXPECT_FALSE(reader->total_bytes());
+  Record record;
+  ASSERT_TRUE(reader->next(record).value());
+  EXPECT_EQ(record.text, "a");
+  std::thread stopper([&] { stop.request_stop(); });
+  EXPECT_EQ(reader->next(record).error().kind, ErrorKind::kCancelled);
+  stopper.join();
+  ::close(writer);
 }
 
 TEST(Csv, Fields) {
