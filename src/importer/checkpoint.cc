@@ -1,0 +1,64 @@
+#include "safetensors/checkpoint.h"
+
+#include <string>
+#include <utility>
+
+#include "families/family.h"
+#include "importer/conversion.h"
+#include "onnx/graph_builder.h"
+
+namespace weir::importer {
+namespace {
+
+Status write_graph(const families::Architecture& architecture, const safetensors::Checkpoint& checkpoint,
+                   const ConversionRequest& request) {
+  WEIR_ASSIGN_OR_RETURN(onnx::WeightsFile file,
+                        onnx::WeightsFile::create(request.folder + "/model.weights", request.cancelled));
+  families::Weights weights(checkpoint);
+  onnx::GraphBuilder graph(architecture.facts().family, &file);
+  WEIR_RETURN_IF_ERROR(architecture.build(weights, graph));
+  WEIR_RETURN_IF_ERROR(file.finish());
+  return graph.save(request.folder + "/model.onnx");
+}
+
+Status check_dimensions(const huggingface::Layout& layout, const families::Facts& facts) {
+  if (!layout.pooling_dimensions || *layout.pooling_dimensions == facts.hidden_size) return {};
+  return Error(ErrorKind::kCorrupt,
+               "the Pooling module's embedding dimension is " + std::to_string(*layout.pooling_dimensions) +
+                   ", but config.json's hidden_size is " + std::to_string(facts.hidden_size),
+               "config.json");
+}
+
+}  // namespace
+
+Result<Conversion> convert_checkpoint(const ConversionRequest& request) {
+  const Source& source = *request.source;
+  Conversion conversion;
+  WEIR_ASSIGN_OR_RETURN(const huggingface::Layout layout,
+                        huggingface::read_layout({source.folders, request.overrides, true}));
+  const std::string folder =
+      layout.transformer_path.empty() ? source.root : source.root + "/" + layout.transformer_path;
+  WEIR_ASSIGN_OR_RETURN(const auto config, huggingface::JsonObject::read(folder + "/config.json"));
+  WEIR_ASSIGN_OR_RETURN(const auto architecture, families::read_architecture(config));
+  const families::Facts& facts = architecture->facts();
+  WEIR_RETURN_IF_ERROR(check_dimensions(layout, facts));
+  WEIR_ASSIGN_OR_RETURN(conversion.tokenizer_path, find_tokenizer(source.folders, layout.transformer_path));
+  WEIR_ASSIGN_OR_RETURN(const auto checkpoint, safetensors::Checkpoint::open(folder));
+  WEIR_RETURN_IF_ERROR(write_graph(*architecture, checkpoint, request));
+
+  bundle::Manifest& manifest = conversion.manifest;
+  apply_layout(layout, manifest);
+  manifest.family = facts.family;
+  manifest.dimensions = facts.hidden_size;
+  manifest.vocabulary_size = facts.vocabulary_size;
+  manifest.pad_token_id = facts.pad_token_id;
+  manifest.has_token_type_ids = facts.has_token_type_ids;
+  manifest.output = bundle::Output::kTokenVectors;
+  manifest.output_name = families::kLastHiddenState;
+  manifest.lineage.steps = {"import: " + facts.family + ", fp32"};
+  conversion.files = layout.files;
+  for (const std::string& name : checkpoint.files()) conversion.files.push_back(folder + "/" + name);
+  return conversion;
+}
+
+}  // namespace weir::importer

@@ -1,0 +1,82 @@
+#include "importer/expected_vectors_for_test.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "bundle/manifest.h"
+#include "serve/pooling/pooling.h"
+#include "serve/request/hidden_rows.h"
+#include "session/session.h"
+#include "tokenizers/tokenizer.h"
+
+namespace weir::importer {
+namespace {
+
+using Encodings = std::vector<tokenizers::Encoding>;
+
+Result<std::vector<std::vector<float>>> embed(session::Session& session, const bundle::Manifest& manifest,
+                                              const Encodings& texts) {
+  std::size_t columns = 0;
+  for (const auto& text : texts) columns = std::max(columns, text.ids.size());
+  std::vector<std::int64_t> ids(texts.size() * columns, manifest.pad_token_id);
+  std::vector<std::int64_t> mask(ids.size(), 0);
+  const std::vector<std::int64_t> types(ids.size(), 0);
+  for (std::size_t row = 0; row < texts.size(); ++row) {
+    std::copy(texts[row].ids.begin(), texts[row].ids.end(), ids.begin() + static_cast<std::ptrdiff_t>(row * columns));
+    std::fill_n(mask.begin() + static_cast<std::ptrdiff_t>(row * columns), texts[row].ids.size(), 1);
+  }
+  WEIR_ASSIGN_OR_RETURN(const session::Tensor output,
+                        session.run({texts.size(), columns, ids, mask, types}, manifest.output_name));
+  const serve::HiddenRows rows{output.values(), texts.size(), columns, manifest.dimensions};
+  std::vector<std::vector<float>> vectors(texts.size(), std::vector<float>(manifest.dimensions));
+  for (std::size_t row = 0; row < texts.size(); ++row) {
+    const serve::pooling::Rule rule{manifest.pooling, manifest.normalize, manifest.dimensions};
+    WEIR_RETURN_IF_ERROR(serve::pooling::pool_row(rows, row, texts[row].ids.size(), rule, vectors[row]));
+  }
+  return vectors;
+}
+
+/// The file is the `texts` of a golden.json.
+Result<std::vector<bundle::Golden>> read_expected(const std::string& path, std::uint32_t dimensions) {
+  WEIR_ASSIGN_OR_RETURN(const std::string texts, read_file(path, std::size_t{1} << 20));
+  return bundle::parse_golden(R"({"format_version":1,"texts":)" + texts + "}", path, dimensions);
+}
+
+Result<double> compare(const bundle::Bundle& bundle, const std::string& expected_path) {
+  WEIR_ASSIGN_OR_RETURN(const auto tokenizer, tokenizers::Tokenizer::from_file(bundle.tokenizer_path()));
+  WEIR_ASSIGN_OR_RETURN(const auto session, session::Session::load(bundle.model_path(), session::Options()));
+  WEIR_ASSIGN_OR_RETURN(const auto expected, read_expected(expected_path, bundle.manifest.dimensions));
+  Encodings all;
+  tokenizers::EncodeOptions options;
+  options.max_tokens = bundle.manifest.max_tokens;
+  for (const auto& [text, vector] : expected) {
+    WEIR_ASSIGN_OR_RETURN(tokenizers::Encoding encoding, tokenizer->encode(text, options));
+    all.push_back(std::move(encoding));
+  }
+  WEIR_ASSIGN_OR_RETURN(const auto together, embed(*session, bundle.manifest, all));
+  double largest = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    WEIR_ASSIGN_OR_RETURN(const auto alone, embed(*session, bundle.manifest, {all[i]}));
+    for (std::size_t j = 0; j < expected[i].vector.size(); ++j) {
+      const double number = expected[i].vector[j];
+      largest = std::max({largest, std::abs(together[i].at(j) - number), std::abs(alone[0].at(j) - number)});
+    }
+  }
+  return largest;
+}
+
+}  // namespace
+
+double largest_difference(const bundle::Bundle& bundle, const std::string& expected_path) {
+  const auto difference = compare(bundle, expected_path);
+  if (difference.ok()) return *difference;
+  ADD_FAILURE() << difference.error().message;
+  return std::numeric_limits<double>::infinity();
+}
+
+}  // namespace weir::importer

@@ -1,0 +1,24 @@
+// The vectors that a bundle carries so that serving can tell whether it computes the same. One thread.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "bundle/bundle.h"
+#include "tokenizers/tokenizer.h"
+
+namespace weir::importer {
+
+/// Short texts of several languages and one long one.
+std::vector<std::string> golden_texts();
+
+/// Runs the graph in `folder` on each golden text alone and pools as the manifest says. Sets `manifest.dimensions`,
+/// where it is 0, from what the graph gives. kBackend: NaN or Inf, or ONNX Runtime fails; kCorrupt: the output's shape
+/// is not the manifest's; kCancelled.
+Result<std::vector<bundle::Golden>> compute_golden(const std::string& folder, bundle::Manifest& manifest,
+                                                   const tokenizers::Tokenizer& tokenizer,
+                                                   const std::function<bool()>& cancelled);
+
+}  // namespace weir::importer

@@ -1,0 +1,149 @@
+#include "importer/importer.h"
+
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "base/file.h"
+#include "importer/conversion.h"
+#include "importer/golden.h"
+#include "tokenizers/tokenizer.h"
+
+namespace weir::importer {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxTokenizerBytes = std::size_t{256} << 20;
+
+std::string now_rfc3339() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+/// --force replaces a bundle; a folder of another kind is somebody's work and a slip of the fingers.
+Status check_replaced(const std::string& target) {
+  std::error_code code;
+  if (!fs::is_directory(target, code) || fs::is_empty(target, code) || fs::exists(target + "/weir.json", code))
+    return {};
+  return Error(ErrorKind::kInvalidArgument,
+               target + ": exists and is no bundle (no weir.json in it); it is not replaced", target);
+}
+
+std::string target_name(const std::string& target) {
+  std::error_code code;
+  const fs::path path = fs::absolute(target, code).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
+}
+
+/// Takes one model from source to target; holds what the steps share.
+class Import {
+ public:
+  explicit Import(const Options& options) : options_(options) {}
+
+  Result<Summary> run() {
+    WEIR_ASSIGN_OR_RETURN(const Source source, find_source(options_.source));
+    WEIR_ASSIGN_OR_RETURN(StagedFolder staged, stage());
+    WEIR_RETURN_IF_ERROR(step("writing graph and weights"));
+    const ConversionRequest request{&source, options_.overrides, staged.path(), options_.cancelled};
+    WEIR_ASSIGN_OR_RETURN(Conversion conversion,
+                          source.kind == Source::Kind::kOnnx ? convert_onnx(request) : convert_checkpoint(request));
+    bundle::Manifest& manifest = conversion.manifest;
+    manifest.name = options_.name.empty() ? target_name(options_.target) : options_.name;
+    WEIR_RETURN_IF_ERROR(step("checking the tokenizer"));
+    WEIR_ASSIGN_OR_RETURN(const auto tokenizer, take_tokenizer(conversion, staged.path()));
+    WEIR_RETURN_IF_ERROR(step("computing golden vectors"));
+    WEIR_ASSIGN_OR_RETURN(const auto golden, compute_golden(staged.path(), manifest, *tokenizer, options_.cancelled));
+    WEIR_RETURN_IF_ERROR(step("hashing the sources"));
+    WEIR_RETURN_IF_ERROR(fill_lineage(conversion, source));
+    WEIR_RETURN_IF_ERROR(bundle::write_manifest(staged.path(), manifest));
+    WEIR_RETURN_IF_ERROR(bundle::write_golden(staged.path(), golden));
+    WEIR_ASSIGN_OR_RETURN(const auto written, bundle::load(staged.path()));
+    Summary summary{written.manifest, folder_bytes(staged.path()), golden.size()};
+    WEIR_RETURN_IF_ERROR(step("moving the bundle to " + options_.target));
+    WEIR_RETURN_IF_ERROR(staged.commit());
+    return summary;
+  }
+
+ private:
+  Status step(const std::string& what) const {
+    if (options_.cancelled && options_.cancelled()) return Error(ErrorKind::kCancelled, "interrupted");
+    if (options_.progress) options_.progress(what);
+    return {};
+  }
+
+  Result<StagedFolder> stage() const {
+    if (options_.replace) WEIR_RETURN_IF_ERROR(check_replaced(options_.target));
+    auto staged = StagedFolder::create(options_.target, options_.replace);
+    if (staged.ok() || staged.error().kind != ErrorKind::kInvalidArgument || options_.replace) return staged;
+    Error error = staged.error();
+    std::error_code code;
+    if (fs::is_directory(options_.target, code)) error.message += "; give --force to replace the bundle in it";
+    return error;
+  }
+
+  Result<std::unique_ptr<tokenizers::Tokenizer>> take_tokenizer(Conversion& conversion,
+                                                                const std::string& folder) const {
+    const std::string& path = conversion.tokenizer_path;
+    WEIR_ASSIGN_OR_RETURN(const std::string json, read_file(path, kMaxTokenizerBytes));
+    WEIR_ASSIGN_OR_RETURN(auto tokenizer, tokenizers::Tokenizer::from_json(json, path));
+    conversion.files.push_back(path);
+    std::uint32_t& vocabulary = conversion.manifest.vocabulary_size;
+    if (vocabulary == 0) vocabulary = tokenizer->vocabulary_size();
+    if (tokenizer->vocabulary_size() > vocabulary) {
+      return Error(ErrorKind::kCorrupt,
+                   path + ": has ids up to " + std::to_string(tokenizer->vocabulary_size() - 1) +
+                       ", but config.json's vocab_size is " + std::to_string(vocabulary) +
+                       "; tokenizer and weights do not belong together",
+                   path);
+    }
+    if (conversion.manifest.max_tokens <= tokenizer->special_tokens_added()) {
+      return Error(ErrorKind::kInvalidArgument,
+                   "at most " + std::to_string(conversion.manifest.max_tokens) +
+                       " tokens leave no room for text beside the tokenizer's special ones; give --max-tokens",
+                   "--max-tokens");
+    }
+    WEIR_RETURN_IF_ERROR(write_file(folder + "/tokenizer.json", json));
+    return tokenizer;
+  }
+
+  Status fill_lineage(Conversion& conversion, const Source& source) const {
+    bundle::Lineage& lineage = conversion.manifest.lineage;
+    lineage.weir_version = options_.weir_version;
+    lineage.created = now_rfc3339();
+    std::set<std::string> seen;
+    std::error_code code;
+    const fs::path root = fs::absolute(source.root, code).lexically_normal();
+    for (const std::string& file : conversion.files) {
+      const fs::path path = fs::absolute(file, code).lexically_normal();
+      if (!seen.insert(path.string()).second) continue;
+      fs::path relative = path.lexically_relative(root);
+      if (relative.empty() || *relative.begin() == "..") relative = path.filename();
+      WEIR_ASSIGN_OR_RETURN(std::string digest, bundle::sha256_file(file));
+      lineage.sources.push_back({relative.string(), std::move(digest), fs::file_size(path, code)});
+    }
+    return {};
+  }
+
+  static std::uint64_t folder_bytes(const std::string& folder) {
+    std::uint64_t bytes = 0;
+    std::error_code code;
+    for (const auto& entry : fs::directory_iterator(folder, code)) bytes += entry.file_size(code);
+    return bytes;
+  }
+
+  const Options& options_;
+};
+
+}  // namespace
+
+Result<Summary> import_model(const Options& options) { return Import(options).run(); }
+
+}  // namespace weir::importer

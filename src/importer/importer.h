@@ -1,0 +1,42 @@
+// What `weir import` does: makes a bundle of a model folder or an ONNX file.
+//
+//   find the source (source.h) → read what the folder says (huggingface) → write graph and weights (families or onnx)
+//   → tokenizer → golden vectors, computed by the graph just written (golden.h) → weir.json → rename to the target
+//
+// All is written to a hidden folder beside the target, which is renamed at the end: the target's name never holds half
+// a bundle. One thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "bundle/bundle.h"
+#include "huggingface/layout.h"
+
+namespace weir::importer {
+
+struct Options {
+  std::string source;  ///< A model folder or an .onnx file.
+  std::string target;  ///< The bundle's folder.
+  bool replace = false;
+  std::string name;  ///< For clients; empty: the target's own name.
+  huggingface::Overrides overrides;
+  std::string weir_version;
+  std::function<void(const std::string&)> progress;  ///< Told each step.
+  std::function<bool()> cancelled;                   ///< Asked between steps and tensors.
+};
+
+struct Summary {
+  bundle::Manifest manifest;
+  std::uint64_t bundle_bytes = 0;
+  std::size_t golden_texts = 0;
+};
+
+/// kNotFound, kCorrupt, kUnsupported: something of the source, by file and field, with the flag that would help;
+/// kInvalidArgument: the target exists, or a flag contradicts the model; kIo: the target cannot be written; kCancelled;
+/// kBackend: the model computes NaN, or ONNX Runtime fails.
+Result<Summary> import_model(const Options& options);
+
+}  // namespace weir::importer

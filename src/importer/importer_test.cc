@@ -1,0 +1,325 @@
+// tiny-bert in all its forms through import, held to what sentence-transformers computed with it.
+#include "importer/importer.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "importer/expected_vectors_for_test.h"
+#include "safetensors/safetensors.h"
+#include "safetensors/testing.h"
+
+namespace weir::importer {
+namespace {
+
+namespace fs = std::filesystem;
+using safetensors::testing::TestTensor;
+
+class ImporterTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    root_ = ::testing::TempDir() + "/weir_importer_" + info->name();
+    fs::remove_all(root_);
+    fs::create_directories(root_);
+    fs::copy(WEIR_TEST_DATA "/tiny-bert", source(), fs::copy_options::recursive);
+    options_.source = source();
+    options_.target = root_ + "/bundle";
+    options_.weir_version = "1.2.3";
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  std::string source() const { return root_ + "/source"; }
+  std::string source(const std::string& name) const { return root_ + "/source/" + name; }
+  void write(const std::string& name, const std::string& content) {
+    fs::create_directories(fs::path(source(name)).parent_path());
+    ASSERT_TRUE(write_file(source(name), content).ok());
+  }
+  void replace_in(const std::string& name, const std::string& from, const std::string& to) {
+    std::string text = read_file(source(name), 1 << 20).value();
+    const auto position = text.find(from);
+    ASSERT_NE(position, std::string::npos) << from;
+    write(name, text.replace(position, from.size(), to));
+  }
+
+  /// The tensors of tiny-bert, each converted to the type whose value takes the upper `sizeof(Stored)` bytes.
+  std::vector<TestTensor> tensors_as(const std::string& dtype) const {
+    const auto file = safetensors::File::open(WEIR_TEST_DATA "/tiny-bert/model.safetensors");
+    std::vector<TestTensor> tensors;
+    for (const auto& [name, tensor] : file->tensors()) {
+      std::vector<std::uint16_t> halves;
+      const std::vector<float> values = tensor.floats().value();
+      for (const float value : values) halves.push_back(half(value, dtype));
+      const std::string whole(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
+      tensors.push_back({name, dtype, tensor.shape, dtype == "F32" ? whole : safetensors::testing::bytes_of(halves)});
+    }
+    return tensors;
+  }
+
+  /// tiny-bert's weights are multiples of 1/32 below 4: both forms hold them exactly, none is subnormal.
+  static std::uint16_t half(float value, const std::string& dtype) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    if (dtype == "BF16" || value == 0) return static_cast<std::uint16_t>(bits >> 16);
+    const std::uint32_t exponent = ((bits >> 23) & 0xFF) - 112;
+    return static_cast<std::uint16_t>(((bits >> 16) & 0x8000) | (exponent << 10) | ((bits >> 13) & 0x3FF));
+  }
+
+  /// Largest difference between the bundle's vectors and those of expected.json.
+  double difference_from_expected() {
+    const auto loaded = bundle::load(options_.target);
+    EXPECT_TRUE(loaded.ok()) << loaded.error().message;
+    return largest_difference(*loaded, WEIR_TEST_DATA "/tiny-bert/expected.json");
+  }
+  void expect_imported() {
+    const auto summary = import_model(options_);
+    ASSERT_TRUE(summary.ok()) << summary.error().message;
+    EXPECT_LE(difference_from_expected(), 1e-4);
+  }
+  /// Fails with these words, and leaves nothing behind, in sight or hidden.
+  void expect_refused(const std::string& part, ErrorKind kind) {
+    const auto summary = import_model(options_);
+    ASSERT_FALSE(summary.ok()) << "accepted, though: " << part;
+    EXPECT_NE(summary.error().message.find(part), std::string::npos) << summary.error().message;
+    EXPECT_EQ(summary.error().kind, kind) << summary.error().message;
+    EXPECT_EQ(std::distance(fs::directory_iterator(root_), fs::directory_iterator()), 1) << "something is left";
+  }
+
+  std::string root_;
+  Options options_;
+};
+
+TEST_F(ImporterTest, VectorsAreThoseOfSentenceTransformers) {
+  std::vector<std::string> steps;
+  options_.progress = [&](const std::string& step) { steps.push_back(step); };
+  const auto summary = import_model(options_);
+  ASSERT_TRUE(summary.ok()) << summary.error().message;
+  EXPECT_LE(difference_from_expected(), 1e-4);
+  EXPECT_GE(steps.size(), 4u);
+
+  const auto loaded = bundle::load(options_.target);
+  const bundle::Manifest& manifest = loaded->manifest;
+  EXPECT_EQ(manifest.name, "bundle");
+  EXPECT_EQ(manifest.family, "bert");
+  EXPECT_EQ(manifest.dimensions, 32u);
+  EXPECT_EQ(manifest.max_tokens, 64u);
+  EXPECT_EQ(manifest.pooling, bundle::Pooling::kMean);
+  EXPECT_TRUE(manifest.normalize);
+  EXPECT_EQ(manifest.prompts.at("query"), "query: ");
+  EXPECT_EQ(manifest.lineage.weir_version, "1.2.3");
+  std::map<std::string, std::uint64_t> sources;
+  for (const auto& file : manifest.lineage.sources) sources[file.file] = file.bytes;
+  EXPECT_EQ(sources.at("model.safetensors"), fs::file_size(source("model.safetensors")));
+  EXPECT_TRUE(sources.contains("1_Pooling/config.json"));
+  EXPECT_TRUE(sources.contains("tokenizer.json"));
+  EXPECT_EQ(loaded->golden.size(), summary->golden_texts);
+  EXPECT_EQ(read_file(loaded->tokenizer_path(), 1 << 20).value(), read_file(source("tokenizer.json"), 1 << 20).value());
+}
+
+TEST_F(ImporterTest, HalfPrecisionForms) {
+  for (const char* dtype : {"F16", "BF16"}) {
+    write("model.safetensors", safetensors::testing::file_of(tensors_as(dtype)));
+    options_.replace = true;
+    expect_imported();
+  }
+}
+
+TEST_F(ImporterTest, ShardedForm) {
+  std::vector<TestTensor> tensors = tensors_as("F32");
+  const std::vector<TestTensor> first(tensors.begin(), tensors.begin() + 10);
+  const std::vector<TestTensor> second(tensors.begin() + 10, tensors.end());
+  std::string map;
+  for (const auto& [shard, part] :
+       {std::pair{"model-00001-of-00002.safetensors", first}, {"model-00002-of-00002.safetensors", second}}) {
+    write(shard, safetensors::testing::file_of(part));
+    for (const TestTensor& tensor : part) map += (map.empty() ? "\"" : ",\"") + tensor.name + "\":\"" + shard + "\"";
+  }
+  write("model.safetensors.index.json", R"({"metadata":{},"weight_map":{)" + map + "}}");
+  fs::remove(source("model.safetensors"));
+  expect_imported();
+  fs::remove_all(options_.target);
+  fs::remove(source("model-00002-of-00002.safetensors"));
+  expect_refused("model-00002-of-00002.safetensors: missing", ErrorKind::kNotFound);
+}
+
+TEST_F(ImporterTest, OlderNamesOfTensors) {
+  std::vector<TestTensor> tensors = tensors_as("F32");
+  for (TestTensor& tensor : tensors) {
+    tensor.name = "bert." + tensor.name;
+    const auto norm = tensor.name.find("LayerNorm.");
+    if (norm == std::string::npos) continue;
+    tensor.name = tensor.name.substr(0, norm) + "LayerNorm." + (tensor.name.ends_with("weight") ? "gamma" : "beta");
+  }
+  write("model.safetensors", safetensors::testing::file_of(tensors));
+  expect_imported();
+}
+
+TEST_F(ImporterTest, OnnxFileInItsFolderBelow) {
+  ASSERT_TRUE(import_model(options_).ok());
+  fs::create_directories(source("onnx"));
+  fs::rename(options_.target + "/model.onnx", source("onnx/model.onnx"));
+  fs::rename(options_.target + "/model.weights", source("onnx/model.weights"));
+  fs::remove_all(options_.target);
+  fs::remove(source("model.safetensors"));
+  expect_imported();
+  const auto loaded = bundle::load(options_.target);
+  EXPECT_EQ(loaded->manifest.family, "onnx");
+  EXPECT_EQ(loaded->manifest.max_tokens, 64u);
+  EXPECT_EQ(loaded->manifest.lineage.sources.back().file, "tokenizer.json");
+  options_.source = source("onnx/model.onnx");
+  options_.replace = true;
+  expect_imported();
+}
+
+TEST_F(ImporterTest, OnnxFileWithOtherInputs) {
+  fs::copy(WEIR_TEST_DATA "/onnx/int32.onnx", source("model.onnx"));
+  options_.source = source("model.onnx");
+  expect_refused("found the inputs input_ids (int32)", ErrorKind::kUnsupported);
+}
+
+TEST_F(ImporterTest, OnnxFileThatHasPooledAlready) {
+  fs::copy(WEIR_TEST_DATA "/onnx/pooled.onnx", source("model.onnx"));
+  options_.source = source("model.onnx");
+  fs::remove(source("modules.json"));
+  fs::remove(source("config.json"));
+  expect_refused("give --normalize or --no-normalize", ErrorKind::kNotFound);
+}
+
+TEST_F(ImporterTest, TruncatedSafetensors) {
+  fs::resize_file(source("model.safetensors"), fs::file_size(source("model.safetensors")) - 1);
+  expect_refused("truncated", ErrorKind::kCorrupt);
+  fs::resize_file(source("model.safetensors"), 100);
+  expect_refused("model.safetensors: the header", ErrorKind::kCorrupt);
+}
+
+TEST_F(ImporterTest, ConfigThatDisagreesWithTheWeights) {
+  replace_in("config.json", "\"hidden_size\": 32", "\"hidden_size\": 64");
+  replace_in("1_Pooling/config.json", "32", "64");
+  expect_refused("asks for shape [285, 64], found [285, 32]", ErrorKind::kCorrupt);
+}
+
+TEST_F(ImporterTest, PoolingOfAnotherSize) {
+  replace_in("1_Pooling/config.json", "32", "48");
+  expect_refused("embedding dimension is 48, but config.json's hidden_size is 32", ErrorKind::kCorrupt);
+}
+
+TEST_F(ImporterTest, WeightsThatAreNotFinite) {
+  std::vector<TestTensor> tensors = tensors_as("F32");
+  const float bad = NAN;
+  std::memcpy(tensors[3].bytes.data() + 4, &bad, sizeof bad);
+  write("model.safetensors", safetensors::testing::file_of(tensors));
+  expect_refused("tensor '" + tensors[3].name + "': holds NaN at element 1", ErrorKind::kCorrupt);
+}
+
+TEST_F(ImporterTest, TokenizerMissingBrokenOrOfAnotherModel) {
+  const std::string tokenizer = read_file(source("tokenizer.json"), 1 << 20).value();
+  fs::remove(source("tokenizer.json"));
+  expect_refused("tokenizer.json: missing", ErrorKind::kNotFound);
+  write("tokenizer.json", tokenizer.substr(0, 200));
+  expect_refused("tokenizer.json", ErrorKind::kCorrupt);
+  write("tokenizer.json", tokenizer);
+  replace_in("tokenizer.json", "\"vocab\":{", "\"vocab\":{\"foreign\":285,");
+  expect_refused("has ids up to 285, but config.json's vocab_size is 285", ErrorKind::kCorrupt);
+  write("tokenizer.json", tokenizer);
+  write("tokenizer.json", tokenizer.substr(0, tokenizer.find(",\"vocab\":")) + "}}");
+  expect_refused("model.vocab", ErrorKind::kCorrupt);
+}
+
+TEST_F(ImporterTest, MissingFilesAskForFlags) {
+  fs::remove(source("modules.json"));
+  expect_refused("give --pooling", ErrorKind::kNotFound);
+  options_.overrides.pooling = bundle::Pooling::kCls;
+  options_.overrides.normalize = false;
+  options_.overrides.max_tokens = 16;
+  options_.name = "named";
+  const auto summary = import_model(options_);
+  ASSERT_TRUE(summary.ok()) << summary.error().message;
+  EXPECT_EQ(summary->manifest.pooling, bundle::Pooling::kCls);
+  EXPECT_FALSE(summary->manifest.normalize);
+  EXPECT_EQ(summary->manifest.max_tokens, 16u);
+  EXPECT_EQ(summary->manifest.name, "named");
+}
+
+TEST_F(ImporterTest, MaxTokensWithoutRoomForText) {
+  options_.overrides.max_tokens = 2;
+  expect_refused("give --max-tokens", ErrorKind::kInvalidArgument);
+}
+
+TEST_F(ImporterTest, TargetThatExists) {
+  ASSERT_TRUE(import_model(options_).ok());
+  auto again = import_model(options_);
+  ASSERT_FALSE(again.ok());
+  EXPECT_NE(again.error().message.find("--force"), std::string::npos) << again.error().message;
+  options_.replace = true;
+  EXPECT_TRUE(import_model(options_).ok());
+  fs::remove(options_.target + "/weir.json");
+  again = import_model(options_);
+  ASSERT_FALSE(again.ok());
+  EXPECT_NE(again.error().message.find("is no bundle"), std::string::npos) << again.error().message;
+  EXPECT_TRUE(fs::exists(options_.target + "/model.onnx"));
+}
+
+// A failed replacement leaves the old bundle as it was.
+TEST_F(ImporterTest, FailedReplacementKeepsTheOldBundle) {
+  ASSERT_TRUE(import_model(options_).ok());
+  options_.replace = true;
+  fs::resize_file(source("model.safetensors"), 100);
+  EXPECT_FALSE(import_model(options_).ok());
+  EXPECT_LE(difference_from_expected(), 1e-4);
+}
+
+TEST_F(ImporterTest, Interrupted) {
+  // Whenever it comes: between steps, between tensors, between golden texts.
+  int asked = 0;
+  options_.cancelled = [&] { return ++asked < 0; };
+  ASSERT_TRUE(import_model(options_).ok());
+  fs::remove_all(options_.target);
+  const int last = asked;
+  for (int stop = 1; stop <= last; stop += 7) {
+    asked = 0;
+    options_.cancelled = [&] { return ++asked >= stop; };
+    expect_refused("interrupted", ErrorKind::kCancelled);
+  }
+}
+
+// A full disk is a write that fails; a limit on file sizes gives one on any machine.
+TEST_F(ImporterTest, FullDisk) {
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+  for (const rlim_t limit : {1000, 50'000, 150'000}) {
+    rlimit small = before;
+    small.rlim_cur = limit;
+    setrlimit(RLIMIT_FSIZE, &small);
+    expect_refused("cannot be written", ErrorKind::kIo);
+    setrlimit(RLIMIT_FSIZE, &before);
+  }
+  std::signal(SIGXFSZ, old_handler);
+}
+
+TEST_F(ImporterTest, ReadOnlyParent) {
+  if (geteuid() == 0) {
+    // Root may write anywhere but where nobody can.
+    options_.target = "/proc/bundle";
+    expect_refused("/proc", ErrorKind::kIo);
+    return;
+  }
+  fs::create_directories(root_ + "/source/closed");
+  chmod(source("closed").c_str(), 0555);
+  options_.target = source("closed/bundle");
+  expect_refused("closed", ErrorKind::kIo);
+  chmod(source("closed").c_str(), 0755);
+}
+
+}  // namespace
+}  // namespace weir::importer
