@@ -8,10 +8,10 @@
 namespace weir::kernels {
 namespace {
 
-/// e^x, relative error < 2e-7. Below -87.3 the result stays at e^-87.3 (1.2e-38), above 88 at e^88.
+/// e^x, relative error < 2e-7. Below -87.3 the result stays at e^-87.3 (1.2e-38), above 88 at e^88; NaN stays NaN.
 /// Cody-Waite reduction to |r| <= ln(2)/2, then the Taylor polynomial up to r^7.
 inline F32x16 exponential(F32x16 x) {
-  x = min(max(x, broadcast(-87.3f)), broadcast(88.0f));
+  x = min(broadcast(88.0f), max(broadcast(-87.3f), x));  // in this order NaN passes through
   const I32x16 n = round_to_i32(mul(x, broadcast(1.44269504f)));
   const F32x16 nf = to_f32(n);
   F32x16 r = fma(nf, broadcast(-0.693359375f), x);

@@ -69,6 +69,7 @@ TEST(ActivationMath, Silu) {
 TEST(ActivationMath, NanStaysNan) {
   const F32x16 nan = broadcast(std::nanf(""));
   EXPECT_TRUE(std::isnan(coarse(nan).lane[0]));
+  EXPECT_TRUE(std::isnan(exponential(nan).lane[0]));
   EXPECT_TRUE(std::isnan(gelu_erf(nan).lane[0]));
   EXPECT_TRUE(std::isnan(gelu_tanh(nan).lane[0]));
   EXPECT_TRUE(std::isnan(silu(nan).lane[0]));

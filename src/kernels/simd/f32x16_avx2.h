@@ -105,5 +105,31 @@ inline std::int32_t reduce_max(I32x16 a) {
   return _mm_cvtsi128_si32(_mm_max_epi32(two, _mm_shuffle_epi32(two, 0xb1)));
 }
 
+inline void transpose_8x8(const float* in, std::size_t in_stride, float* out, std::size_t out_stride) {
+  __m256 row[8];
+  for (int i = 0; i < 8; ++i) row[i] = _mm256_loadu_ps(in + i * in_stride);
+  for (int i = 0; i < 8; i += 4) {
+    const __m256 a = _mm256_unpacklo_ps(row[i], row[i + 1]);
+    const __m256 b = _mm256_unpackhi_ps(row[i], row[i + 1]);
+    const __m256 c = _mm256_unpacklo_ps(row[i + 2], row[i + 3]);
+    const __m256 d = _mm256_unpackhi_ps(row[i + 2], row[i + 3]);
+    row[i] = _mm256_shuffle_ps(a, c, 0x44);
+    row[i + 1] = _mm256_shuffle_ps(a, c, 0xee);
+    row[i + 2] = _mm256_shuffle_ps(b, d, 0x44);
+    row[i + 3] = _mm256_shuffle_ps(b, d, 0xee);
+  }
+  for (int r = 0; r < 4; ++r) {
+    _mm256_storeu_ps(out + r * out_stride, _mm256_permute2f128_ps(row[r], row[4 + r], 0x20));
+    _mm256_storeu_ps(out + (4 + r) * out_stride, _mm256_permute2f128_ps(row[r], row[4 + r], 0x31));
+  }
+}
+
+inline void transpose_16x16(const float* in, std::size_t in_stride, float* out, std::size_t out_stride) {
+  transpose_8x8(in, in_stride, out, out_stride);
+  transpose_8x8(in + 8, in_stride, out + 8 * out_stride, out_stride);
+  transpose_8x8(in + 8 * in_stride, in_stride, out + 8, out_stride);
+  transpose_8x8(in + 8 * in_stride + 8, in_stride, out + 8 * out_stride + 8, out_stride);
+}
+
 }  // namespace
 }  // namespace weir::kernels

@@ -74,5 +74,36 @@ inline float reduce_max(F32x16 a) {
 }
 inline std::int32_t reduce_max(I32x16 a) { return _mm512_reduce_max_epi32(a.v); }
 
+/// Each 4 x 4 block of a 16 x 16 matrix transposed within its 128-bit lanes.
+inline void transpose_lanes(__m512 (&row)[16]) {
+  for (int i = 0; i < 16; i += 4) {
+    const __m512 a = _mm512_unpacklo_ps(row[i], row[i + 1]);
+    const __m512 b = _mm512_unpackhi_ps(row[i], row[i + 1]);
+    const __m512 c = _mm512_unpacklo_ps(row[i + 2], row[i + 3]);
+    const __m512 d = _mm512_unpackhi_ps(row[i + 2], row[i + 3]);
+    row[i] = _mm512_shuffle_ps(a, c, 0x44);
+    row[i + 1] = _mm512_shuffle_ps(a, c, 0xee);
+    row[i + 2] = _mm512_shuffle_ps(b, d, 0x44);
+    row[i + 3] = _mm512_shuffle_ps(b, d, 0xee);
+  }
+}
+
+inline void transpose_16x16(const float* in, std::size_t in_stride, float* out, std::size_t out_stride) {
+  __m512 row[16];
+  for (int i = 0; i < 16; ++i) row[i] = _mm512_loadu_ps(in + i * in_stride);
+  transpose_lanes(row);
+  // row[4 b + r] holds, in lane l, column 4 l + r of the rows 4 b ... 4 b + 3: a 4 x 4 transpose of lanes remains.
+  for (int r = 0; r < 4; ++r) {
+    const __m512 a = _mm512_shuffle_f32x4(row[r], row[4 + r], 0x88);
+    const __m512 b = _mm512_shuffle_f32x4(row[8 + r], row[12 + r], 0x88);
+    const __m512 c = _mm512_shuffle_f32x4(row[r], row[4 + r], 0xdd);
+    const __m512 d = _mm512_shuffle_f32x4(row[8 + r], row[12 + r], 0xdd);
+    _mm512_storeu_ps(out + r * out_stride, _mm512_shuffle_f32x4(a, b, 0x88));
+    _mm512_storeu_ps(out + (8 + r) * out_stride, _mm512_shuffle_f32x4(a, b, 0xdd));
+    _mm512_storeu_ps(out + (4 + r) * out_stride, _mm512_shuffle_f32x4(c, d, 0x88));
+    _mm512_storeu_ps(out + (12 + r) * out_stride, _mm512_shuffle_f32x4(c, d, 0xdd));
+  }
+}
+
 }  // namespace
 }  // namespace weir::kernels

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace weir::kernels {
 namespace {
@@ -143,6 +144,13 @@ inline std::int32_t reduce_max(I32x16 a) {
   std::int32_t result = a.lane[0];
   for (int i = 1; i < kLanes; ++i) result = a.lane[i] > result ? a.lane[i] : result;
   return result;
+}
+
+/// out[j][i] = in[i][j] for a block of 16 x 16; moves bits and computes nothing.
+inline void transpose_16x16(const float* in, std::size_t in_stride, float* out, std::size_t out_stride) {
+  for (int i = 0; i < kLanes; ++i) {
+    for (int j = 0; j < kLanes; ++j) std::memcpy(out + j * out_stride + i, in + i * in_stride + j, sizeof(float));
+  }
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace weir::kernels {
 namespace {
 
 template <class F, int... i>
-WEIR_INLINED inline void unroll_sequence(F f, std::integer_sequence<int, i...>) {
+WEIR_INLINED inline void unroll_sequence([[maybe_unused]] F f, std::integer_sequence<int, i...>) {
   (f.template operator()<i>(), ...);
 }
 

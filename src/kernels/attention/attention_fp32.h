@@ -1,0 +1,132 @@
+// Attention in fp32 on F32x16, one order of additions for every ISA: a score adds over the head's columns one by one,
+// an output over the keys one by one. Include it after
+//
+//   constexpr int kQueryRows;      queries whose scores are computed at once
+//   constexpr int kScoreVectors;   vectors of sixteen keys (or of output columns) per row at once
+#pragma once
+
+#include "kernels/attention/attention_generic.h"
+
+namespace weir::kernels {
+namespace {
+
+/// keys [head_size][padded tokens], columns beyond the text zero.
+inline void transpose_keys(const HeadView& view, std::size_t padded, float* out) {
+  for (std::size_t j = 0; j < padded; j += kLanes) {
+    const std::size_t rows = view.tokens - j < kLanes ? view.tokens - j : kLanes;
+    for (std::size_t c = 0; c < view.head_size; c += kLanes) {
+      const std::size_t columns = view.head_size - c < kLanes ? view.head_size - c : kLanes;
+      if (rows == kLanes && columns == kLanes) {
+        transpose_16x16(view.key.row(j) + c, view.key.stride, out + c * padded + j, padded);
+        continue;
+      }
+      for (std::size_t column = 0; column < columns; ++column) {
+        float* to = out + (c + column) * padded + j;
+        for (std::size_t row = 0; row < kLanes; ++row) to[row] = row < rows ? view.key.row(j + row)[c + column] : 0.0f;
+      }
+    }
+  }
+}
+
+/// out[r][v] = sum over k of a[r][k] * b[k][v]: `rows` x `vectors` accumulators, b's rows `b_stride` apart. Both
+/// products of attention have this form. The last vector has `lanes` lanes.
+template <int rows, int vectors>
+[[gnu::noinline]] void multiply_block(const Rows& a, std::size_t depth, const Rows& b, int lanes, float* out,
+                                      std::size_t out_stride) {
+  F32x16 sum[rows][vectors];
+  unroll<rows>([&]<int r>()
+                   WEIR_INLINED { unroll<vectors>([&]<int v>() WEIR_INLINED { sum[r][v] = broadcast(0.0f); }); });
+  const auto accumulate = [&](auto load_last) WEIR_INLINED {
+    const float* b_row = b.data;
+    for (std::size_t k = 0; k < depth; ++k, b_row += b.stride) {
+      F32x16 factor[vectors];
+      unroll<vectors - 1>([&]<int v>() WEIR_INLINED { factor[v] = load(b_row + v * kLanes); });
+      factor[vectors - 1] = load_last(b_row + (vectors - 1) * kLanes);
+      unroll<rows>([&]<int r>() WEIR_INLINED {
+        const F32x16 x = broadcast(a.data[r * a.stride + k]);
+        unroll<vectors>([&]<int v>() WEIR_INLINED { sum[r][v] = fma(x, factor[v], sum[r][v]); });
+      });
+    }
+  };
+  if (lanes == kLanes) {
+    accumulate([](const float* p) WEIR_INLINED { return load(p); });
+  } else {
+    accumulate([lanes](const float* p) WEIR_INLINED { return load_first(p, lanes); });
+  }
+  unroll<rows>([&]<int r>() WEIR_INLINED {
+    unroll<vectors>([&]<int v>() WEIR_INLINED { store(out + r * out_stride + v * kLanes, sum[r][v]); });
+  });
+}
+
+template <int rows, int vectors = kScoreVectors>
+inline void multiply_vectors(const Rows& a, std::size_t depth, const Rows& b, std::size_t count, int lanes, float* out,
+                             std::size_t out_stride) {
+  if constexpr (vectors > 1) {
+    if (count != vectors) return multiply_vectors<rows, vectors - 1>(a, depth, b, count, lanes, out, out_stride);
+  }
+  multiply_block<rows, vectors>(a, depth, b, lanes, out, out_stride);
+}
+
+/// out [rows][columns rounded up to 16] = a [rows][depth] * b [depth][columns].
+template <int rows>
+inline void multiply_rows(const Rows& a, std::size_t depth, const Rows& b, std::size_t columns, float* out,
+                          std::size_t out_stride) {
+  constexpr std::size_t kStep = static_cast<std::size_t>(kScoreVectors) * kLanes;
+  for (std::size_t c = 0; c < columns; c += kStep) {
+    const std::size_t left = columns - c < kStep ? columns - c : kStep;
+    const int partial = static_cast<int>(left % kLanes);
+    multiply_vectors<rows>(a, depth, {b.data + c, b.stride}, (left + kLanes - 1) / kLanes,
+                           partial == 0 ? kLanes : partial, out + c, out_stride);
+  }
+}
+
+/// Where the intermediate values of a head lie.
+struct HeadScratch {
+  float* keys;    ///< [head_size][padded tokens]
+  float* scores;  ///< [kQueryRows][padded tokens]
+  float* sums;    ///< [kQueryRows][head_size rounded up to 16]
+};
+
+template <int rows = kQueryRows>
+inline void attend_rows(const Attention& args, const HeadView& view, std::size_t first, std::size_t count,
+                        std::size_t padded, const HeadScratch& scratch) {
+  if constexpr (rows > 1) {
+    if (count != rows) return attend_rows<rows - 1>(args, view, first, count, padded, scratch);
+  }
+  const std::size_t sums_stride = (view.head_size + kLanes - 1) / kLanes * kLanes;
+  multiply_rows<rows>({view.query.row(first), view.query.stride}, view.head_size, {scratch.keys, padded}, padded,
+                      scratch.scores, padded);
+  float inverse[rows];
+  for (int r = 0; r < rows; ++r) {
+    inverse[r] = softmax_numerators(args, view, first + r, scratch.scores + r * padded);
+  }
+  multiply_rows<rows>({scratch.scores, padded}, view.tokens, view.value, view.head_size, scratch.sums, sums_stride);
+  for (int r = 0; r < rows; ++r) {
+    float* out = view.out + (first + r) * view.out_stride;
+    const F32x16 factor = broadcast(inverse[r]);
+    std::size_t c = 0;
+    for (; c + kLanes <= view.head_size; c += kLanes) {
+      store(out + c, mul(load(scratch.sums + r * sums_stride + c), factor));
+    }
+    if (c < view.head_size) {
+      store_first(out + c, mul(load(scratch.sums + r * sums_stride + c), factor), static_cast<int>(view.head_size - c));
+    }
+  }
+}
+
+inline void attention_fp32(const Attention& args, const AttentionRange& range, float* scratch) {
+  for_each_head(args, range, [&](HeadView view) {
+    float* left = apply_rotation(view, args.options, scratch);
+    const std::size_t padded = (view.tokens + kLanes - 1) / kLanes * kLanes;
+    const HeadScratch parts = {left, left + view.head_size * padded,
+                               left + view.head_size * padded + kQueryRows * padded};
+    transpose_keys(view, padded, parts.keys);
+    for (std::size_t i = 0; i < view.tokens; i += kQueryRows) {
+      const std::size_t rows = view.tokens - i < kQueryRows ? view.tokens - i : kQueryRows;
+      attend_rows(args, view, i, rows, padded, parts);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace weir::kernels

@@ -1,0 +1,224 @@
+#include "kernels/attention/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "kernels/testing/guarded.h"
+
+namespace weir::kernels {
+namespace {
+
+/// Packed texts with random queries, keys and values.
+class Problem {
+ public:
+  Problem(std::vector<std::size_t> lengths, std::size_t heads, std::size_t head_size, unsigned seed = 1)
+      : offsets(lengths.size() + 1), heads_(heads), head_size_(head_size) {
+    offsets[0] = 0;
+    for (std::size_t t = 0; t < lengths.size(); ++t)
+      offsets[t + 1] = offsets[t] + static_cast<std::uint32_t>(lengths[t]);
+    longest = lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
+    qkv = std::make_unique<Guarded<float>>(tokens() * 3 * hidden());
+    std::mt19937 random(seed);
+    fill_normal(*qkv, random);
+  }
+  std::size_t tokens() const { return offsets[offsets.size() - 1]; }
+  std::size_t texts() const { return offsets.size() - 1; }
+  std::size_t hidden() const { return heads_ * head_size_; }
+
+  Attention args(float* out) const {
+    Attention a;
+    a.query = qkv->data();
+    a.key = qkv->data() + hidden();
+    a.value = qkv->data() + 2 * hidden();
+    a.stride = 3 * hidden();
+    a.offsets = offsets.data();
+    a.heads = heads_;
+    a.head_size = head_size_;
+    a.scale = 1.0f / std::sqrt(static_cast<float>(head_size_));
+    a.options = options;
+    a.out = out;
+    a.out_stride = hidden();
+    return a;
+  }
+  void run(const AttentionVariant& variant, Guarded<float>& out) const {
+    Guarded<float> scratch(attention_scratch_floats(longest, head_size_));
+    variant.run(args(out.data()), {0, texts(), 0, heads_}, scratch.data());
+  }
+
+  double rotated(const float* x, std::size_t position, std::size_t c) const {
+    const std::size_t half = head_size_ / 2;
+    if (options.rotary_cos == nullptr) return x[c];
+    const double cosine = options.rotary_cos[position * half + c % half];
+    const double sine = options.rotary_sin[position * half + c % half];
+    return c < half ? x[c] * cosine - x[c + half] * sine : x[c] * cosine + x[c - half] * sine;
+  }
+  /// The formula of the header, in double precision.
+  void exact(std::size_t text, std::size_t head, std::size_t i, std::vector<double>& out) const {
+    const std::size_t first = offsets[text];
+    const std::size_t count = offsets[text + 1] - first;
+    const float* q = qkv->data() + (first + i) * 3 * hidden() + head * head_size_;
+    std::vector<double> weight(count);
+    double sum = 0;
+    for (std::size_t j = 0; j < count; ++j) {
+      const auto distance = static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(i);
+      const auto apart = static_cast<std::size_t>(std::abs(distance));
+      if (options.window != 0 && apart > options.window) continue;
+      const float* k = qkv->data() + (first + j) * 3 * hidden() + hidden() + head * head_size_;
+      double score = 0;
+      for (std::size_t c = 0; c < head_size_; ++c) score += rotated(q, i, c) * rotated(k, j, c);
+      score /= std::sqrt(static_cast<double>(head_size_));
+      if (options.relative_bias != nullptr) {
+        const auto reach = static_cast<std::ptrdiff_t>(options.relative_reach);
+        score += options.relative_bias[head * (2 * options.relative_reach + 1) +
+                                       static_cast<std::size_t>(std::clamp(distance, -reach, reach) + reach)];
+      }
+      if (options.alibi_slopes != nullptr) score -= options.alibi_slopes[head] * static_cast<double>(apart);
+      weight[j] = std::exp(score);
+      sum += weight[j];
+    }
+    out.assign(head_size_, 0.0);
+    for (std::size_t j = 0; j < count; ++j) {
+      const float* v = qkv->data() + (first + j) * 3 * hidden() + 2 * hidden() + head * head_size_;
+      for (std::size_t c = 0; c < head_size_; ++c) out[c] += weight[j] / sum * v[c];
+    }
+  }
+  double largest_error(const Guarded<float>& out) const {
+    double error = 0;
+    std::vector<double> expected;
+    for (std::size_t text = 0; text < texts(); ++text) {
+      for (std::size_t i = 0; i < offsets[text + 1] - offsets[text]; ++i) {
+        for (std::size_t head = 0; head < heads_; ++head) {
+          exact(text, head, i, expected);
+          const float* actual = out.data() + (offsets[text] + i) * hidden() + head * head_size_;
+          for (std::size_t c = 0; c < head_size_; ++c) {
+            if (std::isnan(actual[c])) return INFINITY;
+            error = std::max(error, std::fabs(actual[c] - expected[c]));
+          }
+        }
+      }
+    }
+    return error;
+  }
+
+  Guarded<std::uint32_t> offsets;
+  std::unique_ptr<Guarded<float>> qkv;
+  AttentionOptions options;
+  std::size_t longest = 0;
+
+ private:
+  std::size_t heads_, head_size_;
+};
+
+double tolerance(const AttentionVariant& variant) {
+  return variant.precision == AttentionPrecision::kFp32 ? 2e-6 : 0.03;
+}
+
+const AttentionVariant& reference() { return choose_attention({}, AttentionPrecision::kFp32); }
+
+/// Holds every variant to the formula, and those in fp32 to the reference's bits.
+void check_all_variants(const Problem& problem, const std::string& what) {
+  Guarded<float> expected(problem.tokens() * problem.hidden());
+  problem.run(reference(), expected);
+  for (const auto* variant : runnable(attention_variants())) {
+    Guarded<float> actual(problem.tokens() * problem.hidden());
+    problem.run(*variant, actual);
+    EXPECT_LT(problem.largest_error(actual), tolerance(*variant)) << variant->name << ' ' << what;
+    if (variant->precision != AttentionPrecision::kFp32) continue;
+    EXPECT_TRUE(same_bits(expected, actual)) << variant->name << ' ' << what;
+  }
+}
+
+TEST(Attention, EveryVariantIsTheFormulaAtEdgeShapes) {
+  for (const std::size_t head_size : {1, 8, 16, 24, 32, 33, 64, 80, 128}) {
+    const Problem problem({0, 1, 2, 5, 6, 7, 15, 16, 17, 31, 33, 0, 67}, 2, head_size);
+    check_all_variants(problem, "head size " + std::to_string(head_size));
+  }
+  check_all_variants(Problem({300}, 1, 32), "one long text");
+  check_all_variants(Problem({}, 3, 32), "no text");
+  check_all_variants(Problem({0}, 3, 32), "an empty text");
+}
+
+TEST(Attention, OptionsOfOtherFamilies) {
+  constexpr std::size_t kHeads = 3;
+  constexpr std::size_t kHeadSize = 32;
+  Problem problem({40, 1, 19}, kHeads, kHeadSize);
+  std::mt19937 random(5);
+  Guarded<float> relative(kHeads * 17), slopes(kHeads), cosines(40 * kHeadSize / 2), sines(40 * kHeadSize / 2);
+  fill_normal(relative, random);
+  for (std::size_t h = 0; h < kHeads; ++h) slopes[h] = 0.5f / static_cast<float>(h + 1);
+  for (std::size_t i = 0; i < cosines.size(); ++i) {
+    const double angle = static_cast<double>(i / 16) * std::pow(10000.0, -static_cast<double>(i % 16) / 16);
+    cosines[i] = static_cast<float>(std::cos(angle));
+    sines[i] = static_cast<float>(std::sin(angle));
+  }
+  problem.options.relative_bias = relative.data();
+  problem.options.relative_reach = 8;
+  check_all_variants(problem, "relative bias");
+  problem.options = {};
+  problem.options.alibi_slopes = slopes.data();
+  check_all_variants(problem, "ALiBi");
+  problem.options = {};
+  problem.options.window = 4;
+  check_all_variants(problem, "window");
+  problem.options.rotary_cos = cosines.data();
+  problem.options.rotary_sin = sines.data();
+  check_all_variants(problem, "rotary and window");
+}
+
+TEST(Attention, ATextDoesNotSeeItsBatch) {
+  const std::vector<std::size_t> lengths = {3, 50, 17, 128};
+  const Problem batch(lengths, 2, 32);
+  for (const auto* variant : runnable(attention_variants())) {
+    Guarded<float> together(batch.tokens() * batch.hidden());
+    batch.run(*variant, together);
+    for (std::size_t text = 0; text < batch.texts(); ++text) {
+      Guarded<float> alone(together.size());
+      std::fill(alone.begin(), alone.end(), 0.0f);
+      Guarded<float> scratch(attention_scratch_floats(lengths[text], 32));
+      variant->run(batch.args(alone.data()), {text, text + 1, 0, 1}, scratch.data());
+      variant->run(batch.args(alone.data()), {text, text + 1, 1, 2}, scratch.data());
+      const std::size_t begin = batch.offsets[text] * batch.hidden();
+      EXPECT_EQ(std::memcmp(alone.data() + begin, together.data() + begin, lengths[text] * batch.hidden() * 4), 0)
+          << variant->name << " text " << text;
+    }
+  }
+}
+
+TEST(Attention, NanStaysInItsText) {
+  for (const auto* variant : runnable(attention_variants())) {
+    const Problem problem({9, 20, 9}, 1, 32);
+    (*problem.qkv)[15 * 96 + 3] = std::nanf("");   // a query of the second text
+    (*problem.qkv)[16 * 96 + 40] = std::nanf("");  // a key of it: all its tokens
+    Guarded<float> out(problem.tokens() * 32);
+    problem.run(*variant, out);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const bool second = i / 32 >= 9 && i / 32 < 29;
+      EXPECT_EQ(std::isnan(out[i]), second) << variant->name << " token " << i / 32;
+    }
+  }
+}
+
+TEST(Attention, LargeScoresDoNotOverflow) {
+  for (const auto* variant : runnable(attention_variants())) {
+    const Problem problem({33}, 1, 32);
+    for (float& x : *problem.qkv) x *= 100.0f;
+    Guarded<float> out(33 * 32);
+    problem.run(*variant, out);
+    for (const float x : out) ASSERT_TRUE(std::isfinite(x)) << variant->name;
+  }
+}
+
+TEST(Attention, ChoiceFollowsFeaturesAndPrecision) {
+  expect_choices_fit(attention_variants(), [](cpu::Features f) -> const AttentionVariant& {
+    return choose_attention(f, f.has(cpu::Feature::kAmxBf16) ? AttentionPrecision::kBf16 : AttentionPrecision::kFp32);
+  });
+  EXPECT_STREQ(choose_attention(kNeedsAmxBf16, AttentionPrecision::kFp32).name, "avx512");
+  EXPECT_STREQ(choose_attention(kNeedsAvx512, AttentionPrecision::kBf16).name, "avx512");
+  report_variants("attention", attention_variants());
+}
+
+}  // namespace
+}  // namespace weir::kernels

@@ -1,0 +1,40 @@
+#include "kernels/attention/attention.h"
+#include "kernels/isa/isa.h"
+
+namespace weir::kernels {
+
+#define WEIR_VARIANT(name, required, precision) \
+  void attention_##name(const Attention& args, const AttentionRange& range, float* scratch);
+#include "kernels/attention/variants.inc"
+#undef WEIR_VARIANT
+
+namespace {
+constexpr AttentionVariant kVariants[] = {
+#define WEIR_VARIANT(name, required, precision) {#name, required, AttentionPrecision::precision, attention_##name},
+#include "kernels/attention/variants.inc"
+#undef WEIR_VARIANT
+};
+}  // namespace
+
+std::span<const AttentionVariant> attention_variants() { return kVariants; }
+
+const AttentionVariant& choose_attention(cpu::Features features, AttentionPrecision precision) {
+  std::span<const AttentionVariant> variants = attention_variants();
+  if (precision == AttentionPrecision::kFp32) {
+    while (variants.front().precision != AttentionPrecision::kFp32) variants = variants.subspan(1);
+  }
+  return choose_variant(variants, features);
+}
+
+std::size_t attention_scratch_floats(std::size_t longest_text, std::size_t head_size) {
+  const std::size_t tokens = (longest_text + 31) / 32 * 32;
+  const std::size_t columns = (head_size + 31) / 32 * 32;
+  constexpr std::size_t kScoreRows = 16;
+  const std::size_t packed = 4 * tokens * columns;  // rotated q and k, packed keys; or q, k, v in bf16
+  const std::size_t scores = 2 * kScoreRows * tokens;
+  const std::size_t block = kScoreRows * columns + kScoreRows * 16;
+  constexpr std::size_t kAlignment = 16;
+  return packed + scores + block + kAlignment;
+}
+
+}  // namespace weir::kernels

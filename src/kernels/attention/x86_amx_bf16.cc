@@ -1,0 +1,171 @@
+// Attention with both products on AMX tiles in bf16: 16 queries at a time, softmax in fp32.
+//
+// Tiles of keys and values have pairs of the summed index side by side: a tile of keys is [16 pairs of columns][16
+// keys][2], a tile of values [16 pairs of keys][16 columns][2].
+#include <immintrin.h>
+
+#include "kernels/amx/tile_configuration.h"
+#include "kernels/attention/attention_generic.h"
+
+namespace weir::kernels {
+namespace {
+
+constexpr std::size_t kTileRows = 16;
+constexpr std::size_t kTileDepth = 32;    // bf16 values in a tile's row
+constexpr std::size_t kTileFloats = 256;  // a tile is 1024 bytes
+
+inline std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
+
+/// Sizes of one text and head, padded to whole tiles, and where its intermediate values lie (bf16 in float pairs).
+struct TileScratch {
+  std::size_t tokens;   // padded to 32
+  std::size_t columns;  // padded to 32
+  float* query;         // [16][columns] bf16, the current block
+  float* keys;          // [tokens / 16][columns / 32] tiles
+  float* values;        // [columns / 16][tokens / 32] tiles
+  float* scores;        // [16][tokens]
+  float* weights;       // [16][tokens] bf16
+  float* sums;          // [16][columns]
+};
+
+inline TileScratch divide_scratch(const HeadView& view, float* scratch) {
+  TileScratch s;
+  s.tokens = round_up(view.tokens, kTileDepth);
+  s.columns = round_up(view.head_size, kTileDepth);
+  s.keys = scratch;
+  s.values = s.keys + s.tokens * s.columns / 2;
+  s.scores = s.values + s.tokens * s.columns / 2;
+  s.weights = s.scores + kTileRows * s.tokens;
+  s.sums = s.weights + kTileRows * s.tokens / 2;
+  s.query = s.sums + kTileRows * s.columns;
+  return s;
+}
+
+/// 32 columns of a row from column `c` on as bf16, zero beyond the head.
+inline __m512i load_bf16(const float* row, std::size_t c, std::size_t head_size) {
+  const std::size_t left = head_size - c;
+  const int low = static_cast<int>(left < kLanes ? left : kLanes);
+  const int high = static_cast<int>(left < kLanes ? 0 : left < kTileDepth ? left - kLanes : kLanes);
+  const __m512 low_half = load_first(row + c, low).v;
+  const __m512 high_half = high == 0 ? _mm512_setzero_ps() : load_first(row + c + kLanes, high).v;
+  return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high_half, low_half));
+}
+
+inline void pack_rows(const Rows& in, std::size_t first, std::size_t last, const HeadView& view, std::size_t columns,
+                      float* out) {
+  for (std::size_t r = 0; r < kTileRows; ++r) {
+    for (std::size_t c = 0; c < columns; c += kTileDepth) {
+      const __m512i row = first + r < last ? load_bf16(in.row(first + r), c, view.head_size) : _mm512_setzero_si512();
+      _mm512_storeu_si512(out + (r * columns + c) / 2, row);
+    }
+  }
+}
+
+inline void pack_keys(const HeadView& view, const TileScratch& s) {
+  alignas(64) float rows[kTileFloats];
+  float* tile = s.keys;
+  for (std::size_t j = 0; j < s.tokens; j += kTileRows) {
+    for (std::size_t c = 0; c < s.columns; c += kTileDepth, tile += kTileFloats) {
+      for (std::size_t r = 0; r < kTileRows; ++r) {
+        const __m512i row =
+            j + r < view.tokens ? load_bf16(view.key.row(j + r), c, view.head_size) : _mm512_setzero_si512();
+        _mm512_store_si512(rows + r * kLanes, row);
+      }
+      transpose_16x16(rows, kLanes, tile, kLanes);
+    }
+  }
+}
+
+/// Sixteen columns of two rows, interleaved.
+inline __m512i interleave(__m512 even, __m512 odd) {
+  const __m512i pair = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(odd, even));
+  const __m512i low = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(pair));
+  const __m512i high = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(pair, 1));
+  return _mm512_or_si512(low, _mm512_slli_epi32(high, 16));
+}
+
+inline void pack_values(const HeadView& view, const TileScratch& s) {
+  float* tile = s.values;
+  for (std::size_t c = 0; c < s.columns; c += kLanes) {
+    const std::size_t left = c < view.head_size ? view.head_size - c : 0;
+    const int lanes = static_cast<int>(left < kLanes ? left : kLanes);
+    const auto row = [&](std::size_t j) {
+      return j < view.tokens && lanes != 0 ? load_first(view.value.row(j) + c, lanes).v : _mm512_setzero_ps();
+    };
+    for (std::size_t j = 0; j < s.tokens; j += 2) {
+      _mm512_storeu_si512(tile + c / kLanes * (s.tokens / kTileDepth) * kTileFloats + j / 2 * kLanes,
+                          interleave(row(j), row(j + 1)));
+    }
+  }
+}
+
+/// out [16][columns] = a [16][depth] * b, b in tiles [columns / 16][depth / 32]. An even number of column tiles.
+inline void multiply_tiles(const float* a, const float* b, std::size_t depth, std::size_t columns, float* out) {
+  const std::size_t b_step = depth / kTileDepth * kTileFloats;
+  for (std::size_t c = 0; c < columns; c += 2 * kLanes, b += 2 * b_step) {
+    _tile_zero(0);
+    _tile_zero(1);
+    for (std::size_t k = 0; k < depth; k += kTileDepth) {
+      const float* tile = b + k / kTileDepth * kTileFloats;
+      _tile_loadd(4, a + k / 2, depth * 2);
+      _tile_loadd(6, tile, 64);
+      _tile_loadd(7, tile + b_step, 64);
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_dpbf16ps(1, 4, 7);
+    }
+    _tile_stored(0, out + c, columns * sizeof(float));
+    _tile_stored(1, out + c + kLanes, columns * sizeof(float));
+  }
+}
+
+/// Softmax of one row of scores as bf16 weights, zero from the text's end on.
+inline void weigh_row(const Attention& args, const HeadView& view, std::size_t i, float* scores, float* weights,
+                      std::size_t padded) {
+  const __m512 inverse = _mm512_set1_ps(softmax_numerators(args, view, i, scores));
+  for (std::size_t j = round_up(view.tokens, kLanes); j < padded; j += kLanes) store(scores + j, broadcast(0.0f));
+  for (std::size_t j = 0; j < padded; j += kTileDepth) {
+    const __m512 low = _mm512_mul_ps(load(scores + j).v, inverse);
+    const __m512 high = _mm512_mul_ps(load(scores + j + kLanes).v, inverse);
+    _mm512_storeu_si512(weights + j / 2, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
+  }
+}
+
+inline void attend_block(const Attention& args, const HeadView& view, std::size_t first, const TileScratch& s) {
+  const std::size_t last = view.tokens - first < kTileRows ? view.tokens : first + kTileRows;
+  pack_rows(view.query, first, last, view, s.columns, s.query);
+  // g++ does not tell its optimizer that tile loads read memory.
+  __asm__ volatile("" : : : "memory");
+  multiply_tiles(s.query, s.keys, s.columns, s.tokens, s.scores);
+  for (std::size_t i = first; i < last; ++i) {
+    const std::size_t r = i - first;
+    weigh_row(args, view, i, s.scores + r * s.tokens, s.weights + r * s.tokens / 2, s.tokens);
+  }
+  __asm__ volatile("" : : : "memory");
+  multiply_tiles(s.weights, s.values, s.tokens, s.columns, s.sums);
+  for (std::size_t i = first; i < last; ++i) {
+    const float* sums = s.sums + (i - first) * s.columns;
+    float* out = view.out + i * view.out_stride;
+    for (std::size_t c = 0; c < view.head_size; c += kLanes) {
+      const std::size_t left = view.head_size - c;
+      store_first(out + c, load(sums + c), static_cast<int>(left < kLanes ? left : kLanes));
+    }
+  }
+}
+
+}  // namespace
+
+void attention_amx_bf16(const Attention& args, const AttentionRange& range, float* scratch);
+void attention_amx_bf16(const Attention& args, const AttentionRange& range, float* scratch) {
+  configure_tiles(32);
+  for_each_head(args, range, [&](HeadView view) {
+    const TileScratch s = divide_scratch(view, apply_rotation(view, args.options, scratch));
+    // Rows past the text's end in its last block are multiplied too; they must hold numbers, any will do.
+    __builtin_memset(s.weights, 0, kTileRows * s.tokens * 2);
+    pack_keys(view, s);
+    pack_values(view, s);
+    for (std::size_t first = 0; first < view.tokens; first += kTileRows) attend_block(args, view, first, s);
+  });
+  _tile_release();
+}
+
+}  // namespace weir::kernels

@@ -1,0 +1,21 @@
+#include "kernels/attention/attention.h"
+
+namespace weir::kernels {
+namespace {
+
+constexpr int kQueryRows = 6;
+constexpr int kScoreVectors = 1;
+
+}  // namespace
+}  // namespace weir::kernels
+
+#include "kernels/attention/attention_fp32.h"
+
+namespace weir::kernels {
+
+void attention_avx2(const Attention& args, const AttentionRange& range, float* scratch);
+void attention_avx2(const Attention& args, const AttentionRange& range, float* scratch) {
+  attention_fp32(args, range, scratch);
+}
+
+}  // namespace weir::kernels
