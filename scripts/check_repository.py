@@ -19,12 +19,12 @@ from pathlib import Path
 MAX_LINES = 800
 MAX_BYTES = 1 << 20
 CODE = (".h", ".cc", ".inc", ".py", ".sh")
-TABLE = re.compile(r"(_table|_tables|_data)\.(inc|cc|h)$|^tests/data/|^fuzz/seeds/|^LICENSE$")
+TABLE = re.compile(r"(^|[/_])(tables?|data)\.(inc|cc|h)$|^tests/data/|^fuzz/seeds/|^LICENSE$")
 
 # Names without a dot, local addresses, names reserved for examples, and pages that a document may point to. Package registries are reached
 # through the machine's own settings, so none is named here.
 HOSTS = re.compile(
-    r"^([\w-]+|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|(.*\.)?example(\.(com|org|net))?|www\.apache\.org|www\.w3\.org"
+    r"^([\w-]+|a\.b|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|(.*\.)?example(\.(com|org|net))?|www\.apache\.org|www\.w3\.org"
     r"|huggingface\.co|keepachangelog\.com|semver\.org|arxiv\.org|www\.unicode\.org|unicode\.org|onnx\.ai|datatracker\.ietf\.org)$"
 )
 URL = re.compile(r"https?://([^/\s:?#'\"`)>]+)")
