@@ -1,5 +1,6 @@
 #include "session/runtime.h"
 
+#include <mutex>
 #include <string_view>
 
 #include "base/log.h"
@@ -58,6 +59,16 @@ Result<Ort::Env*> environment() {
   static const Environment made = make_environment();
   if (made.env == nullptr) return made.error;
   return made.env;
+}
+
+void make_process_arena(Ort::Env& env, std::size_t limit_bytes) {
+  static std::once_flag made;
+  std::call_once(made, [&] {
+    constexpr int kSameAsRequested = 1;  // grow by what is asked for, not to the next power of two
+    constexpr int kDefault = -1;
+    const Ort::ArenaCfg settings(limit_bytes, kSameAsRequested, kDefault, kDefault);
+    env.CreateAndRegisterAllocator(Ort::MemoryInfo::CreateCpu(OrtArenaAllocator, OrtMemTypeDefault), settings);
+  });
 }
 
 Error to_error(const Ort::Exception& exception, const std::string& place) {

@@ -18,6 +18,9 @@ namespace weir::session {
 /// to base/log. kUnsupported when the library does not know the API of our headers. Any thread.
 Result<Ort::Env*> environment();
 
+/// Registers the arena that sessions may share, the first time; later calls do nothing. 0: unbounded. Any thread.
+void make_process_arena(Ort::Env& env, std::size_t limit_bytes);
+
 /// An exception of ONNX Runtime as an error. `place` is the file at fault.
 Error to_error(const Ort::Exception& exception, const std::string& place);
 

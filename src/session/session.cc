@@ -108,7 +108,8 @@ Ort::SessionOptions session_options(const Options& options) {
   made.SetExecutionMode(options.parallel_execution ? ORT_PARALLEL : ORT_SEQUENTIAL);
   made.SetIntraOpNumThreads(options.intra_op_threads);
   if (!options.memory_pattern) made.DisableMemPattern();
-  if (!options.arena) made.DisableCpuMemArena();
+  if (options.arena == Arena::kNone) made.DisableCpuMemArena();
+  if (options.arena == Arena::kProcess) made.AddConfigEntry(kOrtSessionOptionsConfigUseEnvAllocators, "1");
   const char* spinning = options.spinning ? "1" : "0";
   made.AddConfigEntry(kOrtSessionOptionsConfigAllowIntraOpSpinning, spinning);
   made.AddConfigEntry(kOrtSessionOptionsConfigAllowInterOpSpinning, spinning);
@@ -135,6 +136,7 @@ Result<std::unique_ptr<Session>> Session::load(const std::string& model_path, co
   WEIR_RETURN_IF_ERROR(check(options));
   WEIR_ASSIGN_OR_RETURN(Ort::Env * env, environment());
   return catching(model_path, [&]() -> Result<std::unique_ptr<Session>> {
+    if (options.arena == Arena::kProcess) make_process_arena(*env, options.arena_limit_bytes);
     Ort::SessionOptions session_settings = session_options(options);
     auto impl = std::make_unique<Impl>();
     impl->path = model_path;

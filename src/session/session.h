@@ -17,14 +17,21 @@
 
 namespace weir::session {
 
+/// Where a session's intermediate tensors come from.
+enum class Arena {
+  kNone,     ///< malloc, freed after every run.
+  kSession,  ///< An arena of its own, unbounded; keeps its largest extent until a run shrinks it.
+  kProcess,  ///< One arena for all sessions of the process that say so, bounded by `arena_limit_bytes`.
+};
+
 struct Options {
-  int intra_op_threads = 1;  ///< Includes the calling thread.
-  std::vector<int> cpus;     ///< Logical CPUs to pin to, one per thread; empty: not pinned.
-  bool spinning = false;     ///< Idle threads spin for work: lower latency, a busy machine.
-  bool memory_pattern = true;
-  bool arena = true;                  ///< Keep freed memory for the next run; else malloc and free it each time.
-  bool parallel_execution = false;    ///< Execution mode parallel, for multi-tower graphs.
-  std::size_t arena_limit_bytes = 0;  ///< 0: unbounded.
+  int intra_op_threads = 1;         ///< Includes the calling thread.
+  std::vector<int> cpus;            ///< Logical CPUs to pin to, one per thread; empty: not pinned.
+  bool spinning = false;            ///< Idle threads spin for work: lower latency, a busy machine.
+  bool memory_pattern = false;      ///< Plan memory per input shape: for graphs of few shapes (docs/decisions/0030).
+  bool parallel_execution = false;  ///< Execution mode parallel, for multi-tower graphs.
+  Arena arena = Arena::kSession;
+  std::size_t arena_limit_bytes = 0;  ///< Of the process's arena, as its first session says; 0: unbounded.
 };
 
 /// Pre-packed weights that several sessions of one model share. Must outlive them.

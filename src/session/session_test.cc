@@ -76,12 +76,31 @@ TEST(Session, EveryOptionGivesTheSameNumbers) {
     Options options;
     options.intra_op_threads = (bits & 1) != 0 ? 2 : 1;
     options.memory_pattern = (bits & 2) != 0;
-    options.arena = (bits & 4) != 0;
+    options.arena = (bits & 4) != 0 ? Arena::kSession : Arena::kNone;
     options.parallel_execution = (bits & 8) != 0;
     options.spinning = (bits & 16) != 0;
     const auto session = load("encoder.onnx", options);
     EXPECT_EQ(values(*session, batch.batch), expected) << bits;
-    EXPECT_EQ(values(*session, batch.batch, options.arena), expected) << bits;
+    EXPECT_EQ(values(*session, batch.batch, options.arena != Arena::kNone), expected) << bits;
+  }
+}
+
+TEST(Session, TheProcessesArenaIsBounded) {
+  Options options;
+  options.arena = Arena::kProcess;
+  options.arena_limit_bytes = 8 << 20;
+  const auto one = load("encoder.onnx", options);
+  options.arena_limit_bytes = 0;  // the first session's value holds
+  const auto two = load("encoder.onnx", options);
+  const Padded small(2, 6);
+  const auto expected = values(*load("encoder.onnx"), small.batch);
+  const Padded large(1000, 200);  // 16 floats a token: 12.8 MB
+  for (auto* session : {one.get(), two.get()}) {
+    const auto result = session->run(large.batch, "last_hidden_state");
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().kind, ErrorKind::kBackend);
+    EXPECT_EQ(values(*session, small.batch), expected);
+    EXPECT_EQ(values(*session, small.batch, true), expected);
   }
 }
 

@@ -111,12 +111,15 @@ Result<std::unique_ptr<Instance>> Engine::Impl::make_instance(std::size_t index)
   settings.intra_op_threads = options.threads_per_instance;
   settings.spinning = options.spinning;
   settings.memory_pattern = options.memory_pattern;
-  settings.arena_limit_bytes = options.arena_limit_bytes;
+  if (options.arena_limit_bytes > 0) {
+    settings.arena = session::Arena::kProcess;
+    settings.arena_limit_bytes = options.arena_limit_bytes * static_cast<std::size_t>(options.instances);
+  }
   if (!options.instance_cpus.empty()) {
     settings.cpus = options.instance_cpus[index];
     if (!settings.cpus.empty()) pin_this_thread(settings.cpus.front());
   }
-  WEIR_ASSIGN_OR_RETURN(auto instance, Instance::load(bundle, settings, weights));
+  WEIR_ASSIGN_OR_RETURN(auto instance, Instance::load(bundle, settings, weights, options.max_batch_tokens));
   const BatchShape largest = bounded_shape({options.max_batch_texts, options.max_tokens},
                                            std::max<std::size_t>(options.max_batch_tokens, options.max_tokens));
   WEIR_RETURN_IF_ERROR(instance->warm_up(largest, options.warm_up_limit));

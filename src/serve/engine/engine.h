@@ -38,7 +38,9 @@ struct Options {
   std::vector<std::vector<int>> instance_cpus;  ///< Logical CPUs, one list per instance; empty: not pinned.
   bool spinning = false;
   bool memory_pattern = false;
-  std::size_t arena_limit_bytes = 0;  ///< Per instance; 0: unbounded.
+  /// Of intermediate tensors, per instance; 0: unbounded. Instances share one arena of the process, so the bound that
+  /// holds is this times `instances`, as the first engine of the process says.
+  std::size_t arena_limit_bytes = 0;
 
   // The largest batch that next() gives: what warm-up prepares for.
   std::size_t max_batch_texts = 32;

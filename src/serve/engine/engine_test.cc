@@ -251,6 +251,24 @@ TEST_F(EngineTest, AnInstanceCanBePinned) {
   EXPECT_TRUE(load()->compute({&text, 1}).ok());
 }
 
+TEST_F(EngineTest, WhatExceedsTheArenasBoundFailsAlone) {
+  options_.arena_limit_bytes = 8 << 20;
+  const auto engine = load();
+  const auto small = encoding({1, 2, 3});
+  const auto before = engine->compute({&small, 1});
+  ASSERT_TRUE(before.ok());
+  const std::vector<float> expected(before->values.begin(), before->values.end());
+  const auto too_large = encoding(std::vector<std::int32_t>(200'000, 1));  // 16 floats a token, several times
+  const auto failed = engine->compute({&too_large, 1});
+  ASSERT_FALSE(failed.ok());
+  EXPECT_EQ(failed.error().kind, ErrorKind::kBackend);
+  const auto large = encoding(std::vector<std::int32_t>(10'000, 1));  // more than max_batch_tokens
+  EXPECT_TRUE(engine->compute({&large, 1}).ok());
+  const auto after = engine->compute({&small, 1});
+  ASSERT_TRUE(after.ok());
+  EXPECT_EQ(std::vector<float>(after->values.begin(), after->values.end()), expected);
+}
+
 TEST_F(EngineTest, AnEngineThatNeverStartedEnds) { EXPECT_NE(load(), nullptr); }
 
 TEST_F(EngineTest, ContradictionsOfGraphAndManifestAreRefused) {

@@ -75,14 +75,17 @@ BatchShape bounded_shape(BatchShape largest, std::size_t most_tokens) {
   return shape;
 }
 
-Instance::Instance(const bundle::Bundle& bundle, std::unique_ptr<session::Session> session)
-    : place_(bundle.model_path()), manifest_(bundle.manifest), session_(std::move(session)) {}
+Instance::Instance(const bundle::Bundle& bundle, std::unique_ptr<session::Session> session, std::size_t regular_tokens)
+    : place_(bundle.model_path()),
+      manifest_(bundle.manifest),
+      session_(std::move(session)),
+      regular_tokens_(regular_tokens) {}
 
 Result<std::unique_ptr<Instance>> Instance::load(const bundle::Bundle& bundle, const session::Options& options,
-                                                 session::SharedWeights& weights) {
+                                                 session::SharedWeights& weights, std::size_t regular_tokens) {
   WEIR_ASSIGN_OR_RETURN(auto session, session::Session::load(bundle.model_path(), options, &weights));
   WEIR_RETURN_IF_ERROR(check_graph(*session, bundle));
-  return std::unique_ptr<Instance>(new Instance(bundle, std::move(session)));
+  return std::unique_ptr<Instance>(new Instance(bundle, std::move(session), regular_tokens));
 }
 
 void Instance::pad(std::span<const tokenizers::Encoding* const> texts, std::size_t columns) {
@@ -111,7 +114,8 @@ Result<HiddenRows> Instance::compute(std::span<const tokenizers::Encoding* const
 Result<HiddenRows> Instance::run(std::size_t rows, std::size_t columns) {
   release();
   const session::Batch batch{rows, columns, input_ids_, attention_mask_, token_type_ids_};
-  WEIR_ASSIGN_OR_RETURN(output_, session_->run(batch, manifest_.output_name));
+  const bool shrink = batch.rows * batch.columns > regular_tokens_;
+  WEIR_ASSIGN_OR_RETURN(output_, session_->run(batch, manifest_.output_name, shrink));
   const bool pooled = manifest_.output == bundle::Output::kTextVectors;
   std::vector<std::int64_t> wanted = {static_cast<std::int64_t>(rows)};
   if (!pooled) wanted.push_back(static_cast<std::int64_t>(columns));

@@ -31,9 +31,10 @@ BatchShape bounded_shape(BatchShape largest, std::size_t most_tokens);
 class Instance {
  public:
   /// kCorrupt when the graph's inputs and output are not what the manifest says, kUnsupported when weir cannot feed
-  /// them; else as session::Session::load.
+  /// them; else as session::Session::load. A batch of more than `regular_tokens` gives its memory back afterwards, so
+  /// that one long text does not hold it for good.
   static Result<std::unique_ptr<Instance>> load(const bundle::Bundle& bundle, const session::Options& options,
-                                                session::SharedWeights& weights);
+                                                session::SharedWeights& weights, std::size_t regular_tokens);
 
   /// Computes texts as one batch, padded to the longest. The rows are valid until the next call or release().
   Result<HiddenRows> compute(std::span<const tokenizers::Encoding* const> texts);
@@ -45,7 +46,7 @@ class Instance {
   Status warm_up(BatchShape largest, Clock::duration limit);
 
  private:
-  Instance(const bundle::Bundle& bundle, std::unique_ptr<session::Session> session);
+  Instance(const bundle::Bundle& bundle, std::unique_ptr<session::Session> session, std::size_t regular_tokens);
 
   void pad(std::span<const tokenizers::Encoding* const> texts, std::size_t columns);
   Result<HiddenRows> run(std::size_t rows, std::size_t columns);
@@ -54,6 +55,7 @@ class Instance {
   std::string place_;  ///< For messages.
   bundle::Manifest manifest_;
   std::unique_ptr<session::Session> session_;
+  std::size_t regular_tokens_;
   std::vector<std::int64_t> input_ids_;
   std::vector<std::int64_t> attention_mask_;
   std::vector<std::int64_t> token_type_ids_;
