@@ -1,0 +1,8 @@
+#include "kernels/embedding/embedding_generic.h"
+
+namespace weir::kernels {
+
+void embedding_portable(const Embedding& args);
+void embedding_portable(const Embedding& args) { embedding_generic(args); }
+
+}  // namespace weir::kernels

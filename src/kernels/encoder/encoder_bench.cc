@@ -1,0 +1,84 @@
+// Whole encoders with random weights on one thread: tokens per second by chunk. The linear layers' share of the int8
+// peak is reported with all of the rest (attention, norms, activations) in the time.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "kernels/encoder/random_model.h"
+#include "kernels/peak/peak.h"
+
+namespace weir::kernels {
+namespace {
+
+const RandomModel& minilm() {
+  static const RandomModel model({6, 384, 1536, 12, 30522, 512});
+  return model;
+}
+const RandomModel& bert_base() {
+  static const RandomModel model({12, 768, 3072, 12, 30522, 512});
+  return model;
+}
+
+struct Case {
+  const char* name;
+  const RandomModel& (*model)();
+  cpu::Features features;
+  AttentionPrecision precision;
+};
+
+void chunk(benchmark::State& state, const Case* test) {
+  const auto tokens = static_cast<std::size_t>(state.range(0));
+  const auto length = static_cast<std::size_t>(state.range(1));
+  const EncoderModel& model = test->model().model;
+  std::vector<std::int32_t> ids(tokens);
+  for (std::size_t i = 0; i < tokens; ++i) ids[i] = static_cast<std::int32_t>(i * 977 % model.vocabulary);
+  std::vector<std::uint32_t> offsets;
+  for (std::size_t i = 0; i <= tokens; i += length) offsets.push_back(static_cast<std::uint32_t>(i));
+  auto workspace = EncoderWorkspace::create(model, tokens);
+  std::vector<float> out(tokens * model.hidden);
+  const EncoderKernels kernels = choose_encoder_kernels(test->features, test->precision);
+  for (auto _ : state) {
+    const Status status = encode(model, kernels, {ids, {}, offsets}, *workspace, out.data());
+    if (!status.ok()) state.SkipWithError(status.error().message.c_str());
+  }
+  const double parameters =
+      static_cast<double>(model.layers.size()) *
+      static_cast<double>(4 * model.hidden * model.hidden + 2 * model.hidden * model.intermediate);
+  const double operations = 2.0 * parameters * static_cast<double>(tokens);
+  state.counters["tokens/s"] =
+      benchmark::Counter(static_cast<double>(tokens), benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["linear_op/s"] = benchmark::Counter(operations, benchmark::Counter::kIsIterationInvariantRate);
+  const double peak = peak_operations_per_second(kernels.matmul->name);
+  if (peak > 0) {
+    state.counters["of_peak"] = benchmark::Counter(operations / peak, benchmark::Counter::kIsIterationInvariantRate);
+  }
+}
+
+const Case kCases[] = {
+    {"minilm/avx2", minilm, kNeedsAvx2, AttentionPrecision::kFp32},
+    {"minilm/avx_vnni", minilm, kNeedsAvxVnni, AttentionPrecision::kFp32},
+    {"minilm/avx512_vnni", minilm, kNeedsAvx512Vnni, AttentionPrecision::kFp32},
+    {"minilm/amx_int8", minilm, kNeedsAmxInt8, AttentionPrecision::kFp32},
+    {"minilm/amx_int8+amx_bf16", minilm, kNeedsAmxInt8.united(kNeedsAmxBf16), AttentionPrecision::kBf16},
+    {"bert_base/avx512_vnni", bert_base, kNeedsAvx512Vnni, AttentionPrecision::kFp32},
+    {"bert_base/amx_int8+amx_bf16", bert_base, kNeedsAmxInt8.united(kNeedsAmxBf16), AttentionPrecision::kBf16},
+};
+
+const int kRegistered = [] {
+  for (const Case& test : kCases) {
+    if (!cpu::detected().contains(test.features)) continue;
+    benchmark::RegisterBenchmark(test.name, chunk, &test)
+        ->ArgNames({"tokens", "length"})
+        ->Args({16, 16})
+        ->Args({64, 32})
+        ->Args({128, 64})
+        ->Args({512, 128})
+        ->Args({512, 512});
+  }
+  return 0;
+}();
+
+}  // namespace
+}  // namespace weir::kernels

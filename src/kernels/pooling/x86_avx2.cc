@@ -1,0 +1,8 @@
+#include "kernels/pooling/pooling_generic.h"
+
+namespace weir::kernels {
+
+void pooling_avx2(const Pooling& args);
+void pooling_avx2(const Pooling& args) { pooling_generic(args); }
+
+}  // namespace weir::kernels
