@@ -7,6 +7,7 @@
 // nest as deep as the waiting room is long, so callbacks hand over to a queue.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <list>
@@ -36,23 +37,25 @@ class Gate {
 
  public:
   /// One request's claim on the gate, from before it enters until it leaves. Destroying it leaves: a permit cannot
-  /// leak. Must not outlive the gate.
+  /// leak. Must leave before the gate goes; what has left may outlive it.
   class Place {
    public:
-    explicit Place(Gate& gate) : gate_(gate) {}
+    explicit Place(Gate& gate) : gate_(&gate) {}
     ~Place() { leave(); }
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
 
     /// Gives up the permit, the chair in the waiting room, or the right to enter at all. Any thread, any number of
     /// times.
-    void leave() { gate_.leave(*this); }
+    void leave() {
+      if (Gate* gate = gate_.exchange(nullptr)) gate->leave(*this);
+    }
 
    private:
     friend class Gate;
     enum class State { kOutside, kWaiting, kInside, kGone };
-    Gate& gate_;
-    State state_ = State::kOutside;           // guarded by gate_.mutex_, as is the next
+    std::atomic<Gate*> gate_;
+    State state_ = State::kOutside;           // guarded by the gate's mutex, as is the next
     std::list<Waiter>::iterator position_{};  // while kWaiting
   };
 

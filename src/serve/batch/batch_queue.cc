@@ -99,15 +99,13 @@ Batch BatchQueue::take(std::size_t most_tokens, Clock::time_point now) {
   return batch;
 }
 
-std::size_t BatchQueue::drop_finished() {
-  const std::size_t before = texts_;
+void BatchQueue::drop_finished() {
   ring_.remove_if([this](const Waiting& waiting) {
     if (!waiting.request->is_finished()) return false;
     texts_ -= waiting.texts.size();
     for (const Length& text : waiting.texts) tokens_ -= text.tokens;
     return true;
   });
-  return before - texts_;
 }
 
 std::optional<Clock::time_point> BatchQueue::due(std::size_t upstream, Clock::time_point now) const {

@@ -31,8 +31,8 @@ class BatchQueue {
   /// tokens. Sets the requests' first_batch_ns and, with its last text, its time in the queue.
   Batch take(std::size_t most_tokens, Clock::time_point now);
 
-  /// Removes the texts of finished requests; how many there were.
-  std::size_t drop_finished();
+  /// Removes the texts of finished requests.
+  void drop_finished();
 
   /// When the next batch should be taken, given the requests that will arrive soon: at once when no more are coming or
   /// enough wait to fill a batch, else when the oldest has waited for the window. Nothing when the queue is empty.

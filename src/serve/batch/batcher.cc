@@ -39,7 +39,7 @@ bool Batcher::next(Batch& batch) {
   std::unique_lock lock(mutex_);
   ++idle_;
   while (!closed_) {
-    dropped_ += queue_.drop_finished();
+    queue_.drop_finished();
     const auto now = options_.now();
     const auto due = queue_.due(upstream_, now);
     if (!due) {
@@ -57,7 +57,7 @@ bool Batcher::next(Batch& batch) {
 
 void Batcher::drop_finished() {
   const std::lock_guard lock(mutex_);
-  dropped_ += queue_.drop_finished();
+  queue_.drop_finished();
 }
 
 void Batcher::close() {
@@ -86,11 +86,6 @@ void Batcher::unexpect() {
 std::size_t Batcher::depth() const {
   const std::lock_guard lock(mutex_);
   return queue_.texts();
-}
-
-std::size_t Batcher::dropped() const {
-  const std::lock_guard lock(mutex_);
-  return dropped_;
 }
 
 }  // namespace weir::serve::batch

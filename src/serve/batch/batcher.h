@@ -7,11 +7,11 @@
 // Thread-safe. Owned by serve/models.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <mutex>
-#include <utility>
 
 #include "base/result.h"
 #include "serve/batch/batch_queue.h"
@@ -22,19 +22,27 @@ namespace weir::serve::batch {
 
 class Batcher {
  public:
-  /// A request on its way here, for as long as this lives. It may arrive (add) or not; destroying this ends it.
+  /// A request on its way here, from begin() until end() or destruction. Thread-safe; what has ended may outlive the
+  /// batcher.
   class Expected {
    public:
     Expected() = default;
-    explicit Expected(Batcher& batcher) : batcher_(&batcher) { batcher.expect(); }
-    Expected(Expected&& other) noexcept : batcher_(std::exchange(other.batcher_, nullptr)) {}
-    Expected& operator=(Expected&&) = delete;
-    ~Expected() {
-      if (batcher_ != nullptr) batcher_->unexpect();
+    ~Expected() { end(); }
+    Expected(const Expected&) = delete;
+    Expected& operator=(const Expected&) = delete;
+
+    /// Once.
+    void begin(Batcher& batcher) {
+      batcher.expect();
+      batcher_ = &batcher;
+    }
+    /// It has arrived (after add) or never will. Any number of times.
+    void end() {
+      if (Batcher* batcher = batcher_.exchange(nullptr)) batcher->unexpect();
     }
 
    private:
-    Batcher* batcher_ = nullptr;
+    std::atomic<Batcher*> batcher_{nullptr};
   };
 
   explicit Batcher(Options options);
@@ -51,8 +59,7 @@ class Batcher {
   /// Wakes everyone who waits; next() says false from now on. What is queued is let go, unfinished.
   void close();
 
-  std::size_t depth() const;    ///< Texts queued.
-  std::size_t dropped() const;  ///< Texts let go so far because their request was finished.
+  std::size_t depth() const;  ///< Texts queued.
 
  private:
   void expect();
@@ -65,7 +72,6 @@ class Batcher {
   BatchQueue queue_;          // guarded by mutex_, as are all below
   std::size_t upstream_ = 0;  // requests expected
   std::size_t idle_ = 0;      // instances in next()
-  std::size_t dropped_ = 0;
   bool closed_ = false;
 };
 

@@ -35,23 +35,25 @@ TEST(Batcher, GivesWhatIsThereWhenNothingElseComes) {
 
 TEST(Batcher, WaitsForThoseExpectedAndTakesThemTogether) {
   Batcher batcher(frozen());
-  auto expected = std::make_unique<Batcher::Expected>(batcher);
+  Batcher::Expected expected;
+  expected.begin(batcher);
   ASSERT_TRUE(batcher.add(request_of(1, 10)).ok());
   Batch batch;
   std::thread instance([&] { EXPECT_TRUE(batcher.next(batch)); });
   ASSERT_TRUE(batcher.add(request_of(1, 10)).ok());
-  expected.reset();
+  expected.end();
   instance.join();
   EXPECT_EQ(batch.size(), 2u);
 }
 
 TEST(Batcher, OneExpectedThatNeverComesReleasesThoseWhoWait) {
   Batcher batcher(frozen());
-  auto expected = std::make_unique<Batcher::Expected>(batcher);
+  Batcher::Expected expected;
+  expected.begin(batcher);
   ASSERT_TRUE(batcher.add(request_of(1, 10)).ok());
   Batch batch;
   std::thread instance([&] { EXPECT_TRUE(batcher.next(batch)); });
-  expected.reset();
+  expected.end();
   instance.join();
   EXPECT_EQ(batch.size(), 1u);
 }
@@ -77,7 +79,7 @@ TEST(Batcher, FinishedRequestsNeverReachAnInstance) {
   Batch batch;
   ASSERT_TRUE(batcher.next(batch));
   EXPECT_EQ(batch.size(), 1u);
-  EXPECT_EQ(batcher.dropped(), 3u);
+  EXPECT_EQ(gone.use_count(), 1) << "let go of";
 }
 
 TEST(Batcher, DropFinishedFreesTheirRoom) {
@@ -106,12 +108,13 @@ TEST(Batcher, CloseWakesInstancesAndRefuses) {
   EXPECT_FALSE(batcher.next(batch));
 }
 
-/// Instances, clients and cancellations at once; each text is either taken once or dropped.
+/// Instances, clients and cancellations at once: only texts of cancelled requests may be missing.
 TEST(Batcher, ManyThreadsLoseNothing) {
   Batcher batcher{Options{}};
   constexpr int kClients = 3;
   constexpr int kRequests = 300;
   std::atomic<std::size_t> taken{0};
+  std::atomic<std::size_t> cancelled{0};
   std::vector<std::thread> instances;
   for (int i = 0; i < 2; ++i) {
     instances.emplace_back([&] {
@@ -123,10 +126,13 @@ TEST(Batcher, ManyThreadsLoseNothing) {
   for (int c = 0; c < kClients; ++c) {
     clients.emplace_back([&, c] {
       for (int i = 0; i < kRequests; ++i) {
-        const Batcher::Expected expected(batcher);
+        Batcher::Expected expected;
+        expected.begin(batcher);
         const auto request = request_of(static_cast<std::size_t>(1 + i % 4), static_cast<std::size_t>(5 + i % 60));
         EXPECT_TRUE(batcher.add(request).ok());
-        if (i % 7 == c) finish(request, Error(ErrorKind::kCancelled, "gone"));
+        if (i % 7 != c) continue;
+        finish(request, Error(ErrorKind::kCancelled, "gone"));
+        cancelled += request->encodings.size();
       }
     });
   }
@@ -136,7 +142,8 @@ TEST(Batcher, ManyThreadsLoseNothing) {
   while (batcher.depth() > 0) std::this_thread::yield();
   batcher.close();
   for (auto& instance : instances) instance.join();
-  EXPECT_EQ(taken + batcher.dropped(), added);
+  EXPECT_LE(taken, added);
+  EXPECT_GE(taken + cancelled, added);
 }
 
 }  // namespace

@@ -20,11 +20,6 @@
 
 namespace weir::serve {
 
-struct ModelSource {
-  std::string name;    ///< As clients name it; empty: the bundle's own.
-  std::string folder;  ///< The bundle.
-};
-
 struct PipelineOptions {
   std::vector<ModelSource> models;  ///< At least one; the first is the default for requests that name none.
 

@@ -16,6 +16,11 @@ enum class ModelState { kLoading, kReady, kFailed };
 /// What happens to a text of more tokens than the model takes, unless the request says otherwise.
 enum class LongText { kTruncate, kReject };
 
+struct ModelSource {
+  std::string name;    ///< As clients name it; empty: the bundle's own.
+  std::string folder;  ///< The bundle.
+};
+
 struct ModelView {
   std::string name;
   bundle::Manifest manifest;

@@ -24,6 +24,8 @@
 
 namespace weir::serve {
 
+struct Flight;
+
 /// One text, as the client gave it.
 struct Input {
   std::string text;
@@ -76,7 +78,8 @@ struct Request {
   std::function<void(const std::shared_ptr<Request>&)> done;  ///< Called once, by the thread that finished it.
 
   // pipeline, before the first stage
-  ModelViewPtr view;  ///< The model that `model` names.
+  ModelViewPtr view;               ///< The model that `model` names.
+  std::shared_ptr<Flight> flight;  ///< What the pipeline holds for it; known to nobody else.
 
   // admission
   Clock::time_point admitted{};

@@ -1,4 +1,4 @@
-#include "serve/models/self_test.h"
+#include "serve/models/self_check.h"
 
 #include <algorithm>
 #include <cmath>
