@@ -21,6 +21,7 @@ struct Command {
 
 /// The subcommands, each in a file of its name.
 int run_doctor(int argc, char** argv);
+int run_serve(int argc, char** argv);
 int run_tokenize(int argc, char** argv);
 int run_import(int argc, char** argv);
 

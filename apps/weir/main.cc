@@ -9,6 +9,7 @@ namespace weir::cli {
 namespace {
 
 constexpr Command kCommands[] = {
+    {"serve", "serve models over HTTP", run_serve},
     {"doctor", "what this machine offers, and the configuration weir would choose", run_doctor},
     {"tokenize", "token ids, offsets and special tokens of texts, or the text of ids", run_tokenize},
     {"import", "make a bundle, the folder that weir serves, of a Hugging Face folder or an ONNX file", run_import},
