@@ -49,7 +49,7 @@ def check_text(name, text):
         if not data:
             problems += [f"{name}:{number}: {what}" for pattern, what in RULES if pattern.search(line)]
         for host in URL.findall(line):
-            if not data and not HOSTS.match(host) and not re.search(r"[{$%]", host):
+            if not data and not HOSTS.match(host) and not re.search(r"[^\w.-]", host):
                 problems.append(f"{name}:{number}: a URL of the host {host}")
     if text and not text.endswith("\n") and not data:
         problems.append(f"{name}:{text.count(chr(10)) + 1}: no newline at the end")

@@ -33,8 +33,7 @@ Result<Rule> rule_for(const EmbedOptions& options, const bundle::Manifest& manif
 
 /// Pools `token_vectors` [tokens, hidden] into `vector` [rule.dimensions]. kBackend when a value that enters it is NaN
 /// or Inf; kEmptyInput when there are no tokens.
-Status pool_tokens(std::span<const float> token_vectors, std::size_t hidden, const Rule& rule,
-                   std::span<float> vector);
+Status pool_tokens(std::span<const float> token_vectors, std::size_t hidden, const Rule& rule, std::span<float> vector);
 
 /// Pools row `row`, whose first `tokens` columns are real, into `vector` [rule.dimensions]. Errors as pool_tokens.
 Status pool_row(const HiddenRows& hidden, std::size_t row, std::size_t tokens, const Rule& rule,
