@@ -27,7 +27,7 @@ HOSTS = re.compile(
     r"^([\w-]+|a\.b|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|(.*\.)?example(\.(com|org|net))?|www\.apache\.org|www\.w3\.org"
     r"|huggingface\.co|keepachangelog\.com|semver\.org|arxiv\.org|www\.unicode\.org|unicode\.org|onnx\.ai|datatracker\.ietf\.org)$"
 )
-URL = re.compile(r"https?://([^/\s:?#'\"`)>]+)")
+URL = re.compile(r"https?://(\[[^\]\s]*\]|[^/\s:?#'\"`)>]+)")
 # Written in parts, so that this file passes its own check.
 RULES = (
     (re.compile(r"(?<![\w.])/(" + "|".join(("wo" + "rk", "ho" + r"me/\w+", "tm" + "p/wt", "tm" + "p/ref")) + r")/"), "a path of one machine"),

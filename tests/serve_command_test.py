@@ -103,7 +103,7 @@ class Running(unittest.TestCase):
     def start_ready(self, *arguments, **variables):
         process = self.start(*arguments, **variables)
         line = process.stdout.readline()
-        match = re.fullmatch(r"weir serve: ready on (http://\S+:\d+) \((.*)\)\n", line)
+        match = re.fullmatch(r"weir serve: ready on (\S+) \((.*)\)\n", line)
         if match is None:
             self.fail(f"no ready line: {line!r} {process.stderr.read()}")
         return process, match.group(1)
