@@ -1,5 +1,5 @@
-// Bodies of the HTTP dialects from anywhere: any bytes give inputs within the rules or an error, and an error's own body is
-// JSON again whatever it quotes.
+// Bodies of the HTTP dialects from anywhere: any bytes give inputs within the rules or an error, and an error's own
+// body is JSON again whatever it quotes.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
