@@ -13,6 +13,7 @@ constexpr Command kCommands[] = {
     {"doctor", "what this machine offers, and the configuration weir would choose", run_doctor},
     {"tokenize", "token ids, offsets and special tokens of texts, or the text of ids", run_tokenize},
     {"import", "make a bundle, the folder that weir serves, of a Hugging Face folder or an ONNX file", run_import},
+    {"embed", "the vectors of many texts, from files or standard input", run_embed},
     {nullptr, nullptr, nullptr},
 };
 

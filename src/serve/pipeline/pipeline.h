@@ -44,7 +44,7 @@ struct PipelineOptions {
   int threads_per_instance = 1;
   std::vector<std::vector<int>> instance_cpus;  ///< Pinning per instance; empty: not pinned.
   bool spinning = false;
-  bool memory_pattern = true;
+  bool memory_pattern = false;
   std::size_t arena_limit_bytes = 0;
 
   bool self_test = true;  ///< Compare with the bundle's golden vectors before ready.

@@ -1,0 +1,361 @@
+// weir embed: the vectors of many texts, from files or standard input, on the pipeline that `weir serve` uses, with
+// admission wide open.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "apps/weir/command.h"
+#include "apps/weir/embed_job.h"
+#include "apps/weir/stop_signals.h"
+#include "base/log.h"
+#include "base/machine.h"
+#include "base/metrics.h"
+#include "base/sizing.h"
+#include "bulk/journal.h"
+#include "bulk/progress.h"
+#include "bulk/records.h"
+#include "bulk/vector_writer.h"
+#include "bundle/bundle.h"
+#include "serve/pipeline/pipeline.h"
+#include "serve/pooling/pooling.h"
+
+namespace weir::cli {
+namespace {
+
+constexpr int kExitSkipped = 3;        ///< All done, but for records that were skipped.
+constexpr int kExitInterrupted = 130;  ///< As a shell tells of SIGINT.
+constexpr int kReportedRecords = 20;   ///< Skipped records that are named; the rest is counted.
+
+constexpr char kExitHelp[] =
+    "exit status: 0 all records have a vector; 1 failed; 2 wrong usage; 3 done, with records skipped;\n"
+    "130 interrupted, what is done is in the output";
+
+struct Options {
+  std::string model;
+  std::vector<std::string> files;
+  std::string input_format;
+  std::string field = "text";
+  std::string format = "jsonl";
+  std::string output = "-";
+  std::string on_error = "fail";
+  bool resume = false;
+  bool restart = false;
+  bool no_normalize = false;
+  std::uint32_t dimensions = 0;
+  std::string prompt_name;
+  std::size_t batch_tokens = 0;
+  int instances = 0;
+  int threads = 0;
+
+  bool to_file() const { return output != "-"; }
+};
+
+void define_flags(CLI::App& app, Options& options) {
+  app.add_option("--model", options.model, "The bundle, a folder that `weir import` made")->required();
+  app.add_option("FILE", options.files, "Texts; - or none reads standard input");
+  app.add_option("--input-format", options.input_format,
+                 "txt (a text a line), jsonl or csv (with a header); by the files' names if not given")
+      ->check(CLI::IsMember({"txt", "jsonl", "csv"}));
+  app.add_option("--field", options.field, "Which field of a JSON object or column of a CSV file is the text")
+      ->capture_default_str();
+  app.add_option("--format", options.format, "jsonl, or npy (float32 [texts, dimensions], needs --output)")
+      ->check(CLI::IsMember({"jsonl", "npy"}))
+      ->capture_default_str();
+  app.add_option("--output,-o", options.output, "A file; - is standard output")->capture_default_str();
+  app.add_flag("--resume", options.resume, "Go on where an interrupted job with the same settings stopped");
+  app.add_flag("--restart", options.restart, "Begin anew although an interrupted job left its journal");
+  app.add_option("--on-error", options.on_error,
+                 "fail at the first record without a vector, or skip it: an error in jsonl, a row of NaN in npy")
+      ->check(CLI::IsMember({"fail", "skip"}))
+      ->capture_default_str();
+  app.add_flag("--no-normalize", options.no_normalize, "Leave vectors as pooling gives them");
+  app.add_option("--dimensions", options.dimensions, "Cut vectors to this length, then normalize again")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--prompt-name", options.prompt_name, "Which of the model's prompts to put before each text");
+  app.add_option("--batch-tokens", options.batch_tokens, "Padded tokens per batch; 0: as measured to be best");
+  app.add_option("--instances", options.instances, "Model instances; 0: one per core")->check(CLI::NonNegativeNumber);
+  app.add_option("--threads", options.threads, "Threads per instance; 0: 1, or cores / instances")
+      ->check(CLI::NonNegativeNumber);
+  app.footer(kExitHelp);
+}
+
+serve::EmbedOptions embed_options(const Options& options) {
+  serve::EmbedOptions embed;
+  if (options.no_normalize) embed.normalize = false;
+  if (options.dimensions > 0) embed.dimensions = options.dimensions;
+  if (!options.prompt_name.empty()) embed.prompt_name = options.prompt_name;
+  return embed;
+}
+
+/// For throughput the server's rule is turned around: an instance per core, since nobody waits for a single text.
+serve::PipelineOptions pipeline_options(const Options& options, const EmbedJobOptions& job) {
+  const Machine machine = detect_machine();
+  SizingRequest request;
+  request.instances = options.instances;
+  request.threads_per_instance = options.threads;
+  if (request.instances == 0) {
+    request.threads_per_instance = std::max(request.threads_per_instance, 1);
+    request.instances = std::max(choose_sizing(machine).cores / request.threads_per_instance, 1);
+  }
+  const Sizing sizing = choose_sizing(machine, request);
+
+  serve::PipelineOptions pipeline;
+  pipeline.models = {{"", options.model}};
+  pipeline.permits = job.max_texts_in_flight + 1;  // a request has a text at least; one is tried again
+  pipeline.waiting_room = pipeline.permits;
+  pipeline.max_wait = std::chrono::hours(24 * 365);
+  pipeline.tokenize_threads = sizing.tokenize_threads;
+  pipeline.max_batch_tokens = options.batch_tokens;
+  pipeline.instances = sizing.instances;
+  pipeline.threads_per_instance = sizing.threads_per_instance;
+  pipeline.instance_cpus = sizing.instance_cpus;
+  pipeline.arena_limit_bytes = sizing.arena_limit_bytes;
+  return pipeline;
+}
+
+/// What every request would be refused for, before any work.
+Status check_embed_options(const serve::EmbedOptions& embed, const bundle::Manifest& manifest) {
+  WEIR_RETURN_IF_ERROR(serve::pooling::rule_for(embed, manifest));
+  if (!embed.prompt_name || manifest.prompts.contains(*embed.prompt_name)) return {};
+  std::string names;
+  for (const auto& [name, text] : manifest.prompts) names += (names.empty() ? "" : ", ") + name;
+  return Error(ErrorKind::kInvalidArgument,
+               "--prompt-name: model '" + manifest.name + "' has no prompt '" + *embed.prompt_name +
+                   "'; it has: " + (names.empty() ? "none" : names),
+               "--prompt-name");
+}
+
+/// All that the output depends on, for the journal.
+Result<std::map<std::string, std::string>> job_settings(const Options& options) {
+  std::map<std::string, std::string> job;
+  WEIR_ASSIGN_OR_RETURN(job["model"], bundle::sha256_file(options.model + "/weir.json"));
+  std::string files;
+  for (const auto& file : options.files) files += (files.empty() ? "" : " ") + file;
+  job["files"] = files;
+  job["--input-format"] = options.input_format;
+  job["--field"] = options.field;
+  job["--format"] = options.format;
+  job["--on-error"] = options.on_error;
+  job["--no-normalize"] = options.no_normalize ? "true" : "false";
+  job["--dimensions"] = std::to_string(options.dimensions);
+  job["--prompt-name"] = options.prompt_name;
+  return job;
+}
+
+/// The journal to go on from; one without records to begin anew.
+Result<bulk::Journal> open_journal(const Options& options) {
+  bulk::Journal fresh;
+  fresh.input_sha256 = bulk::RecordHash().hex();
+  if (!options.to_file()) {
+    if (!options.resume) return fresh;
+    return Error(ErrorKind::kInvalidArgument, "--resume needs the --output that was interrupted", "--resume");
+  }
+  WEIR_ASSIGN_OR_RETURN(fresh.job, job_settings(options));
+  const std::string path = bulk::journal_path(options.output);
+  std::error_code ignored;
+  const bool interrupted = std::filesystem::exists(path, ignored);
+  if (interrupted && !options.resume && !options.restart) {
+    return Error(ErrorKind::kInvalidArgument,
+                 options.output + ": an interrupted job left it unfinished; --resume goes on, --restart begins anew",
+                 "--output");
+  }
+  if (!options.resume) return fresh;
+  if (!interrupted) {
+    if (!std::filesystem::exists(options.output, ignored)) return fresh;
+    return Error(ErrorKind::kInvalidArgument,
+                 options.output + ": has no journal (" + path + "): it is complete, or not of `weir embed`",
+                 "--resume");
+  }
+  WEIR_ASSIGN_OR_RETURN(bulk::Journal journal, bulk::read_journal(path));
+  WEIR_RETURN_IF_ERROR(bulk::check_same_job(journal, fresh.job, path));
+  return journal;
+}
+
+/// Passes the records that an earlier run has done and checks that they are the same.
+Result<bulk::RecordHash> pass_done_records(bulk::RecordReader& reader, const bulk::Journal& journal) {
+  bulk::RecordHash hash;
+  bulk::Record record;
+  for (std::uint64_t i = 0; i < journal.records; ++i) {
+    WEIR_ASSIGN_OR_RETURN(const bool more, reader.next(record));
+    if (!more) break;
+    hash.add(record.text);
+  }
+  if (hash.hex() == journal.input_sha256) return hash;
+  return Error(ErrorKind::kInvalidArgument,
+               "the input is not what it was: its first " + std::to_string(journal.records) +
+                   " records differ from those already done; --restart begins anew",
+               "--resume");
+}
+
+/// A job between its parts: owns what the hooks refer to.
+class EmbedCommand {
+ public:
+  explicit EmbedCommand(Options options) : options_(std::move(options)) {}
+
+  /// The exit status.
+  Result<int> run();
+
+ private:
+  Status open();
+  Status open_writer();
+  Status start_pipeline();
+  EmbedJobHooks hooks(std::stop_source stop);
+  Status save(bulk::Journal done);
+  Result<int> finish(const EmbedJobResult& result);
+  void print_summary(const EmbedJobResult& result);
+
+  Options options_;
+  EmbedJobOptions job_;
+  std::stop_source stop_;
+  StopSignals signals_;  // outlives the pipeline, whose threads wake it
+  metrics::Registry registry_;
+  bulk::Journal start_;
+  bulk::RecordHash hash_;
+  std::unique_ptr<bulk::RecordReader> reader_;
+  std::unique_ptr<bulk::VectorWriter> writer_;
+  std::unique_ptr<serve::Pipeline> pipeline_;
+  std::uint32_t dimensions_ = 0;
+  std::uint64_t bytes_before_ = 0;
+  std::uint64_t reported_ = 0;
+  bulk::ProgressBar bar_;
+  Clock::time_point began_{};
+};
+
+Status EmbedCommand::open() {
+  WEIR_RETURN_IF_ERROR(signals_.block());
+  bulk::RecordOptions records;
+  records.field = options_.field;
+  records.stop = stop_.get_token();
+  if (!options_.input_format.empty()) records.format = bulk::input_format_from_name(options_.input_format);
+  WEIR_ASSIGN_OR_RETURN(const bundle::Bundle bundle, bundle::load(options_.model));
+  job_.embed = embed_options(options_);
+  job_.skip_bad_records = options_.on_error == "skip";
+  WEIR_RETURN_IF_ERROR(check_embed_options(job_.embed, bundle.manifest));
+  dimensions_ = options_.dimensions > 0 ? options_.dimensions : bundle.manifest.dimensions;
+  WEIR_ASSIGN_OR_RETURN(start_, open_journal(options_));
+  WEIR_ASSIGN_OR_RETURN(reader_, bulk::RecordReader::open(options_.files, records));
+  WEIR_ASSIGN_OR_RETURN(hash_, pass_done_records(*reader_, start_));
+  bytes_before_ = start_.records > 0 ? reader_->bytes_read() : 0;
+  return {};
+}
+
+Status EmbedCommand::open_writer() {
+  const auto format = *bulk::output_format_from_name(options_.format);
+  if (start_.records > 0) {
+    WEIR_ASSIGN_OR_RETURN(
+        writer_, bulk::VectorWriter::resume(options_.output, format, dimensions_, start_.records, start_.output_bytes));
+  } else {
+    WEIR_ASSIGN_OR_RETURN(writer_, bulk::VectorWriter::create(options_.output, format, dimensions_));
+  }
+  return {};
+}
+
+Status EmbedCommand::start_pipeline() {
+  WEIR_ASSIGN_OR_RETURN(pipeline_, serve::Pipeline::start(pipeline_options(options_, job_), registry_));
+  return pipeline_->wait_loaded();
+}
+
+Status EmbedCommand::save(bulk::Journal done) {
+  WEIR_ASSIGN_OR_RETURN(done.output_bytes, writer_->flush());
+  done.job = start_.job;
+  if (!options_.to_file()) return {};
+  return bulk::write_journal(bulk::journal_path(options_.output), done);
+}
+
+EmbedJobHooks EmbedCommand::hooks(std::stop_source stop) {
+  EmbedJobHooks hooks;
+  hooks.submit = [this](const serve::RequestPtr& request) { pipeline_->submit(request); };
+  hooks.cancel = [this](const serve::RequestPtr& request) { pipeline_->cancel(request); };
+  hooks.wait = [this](Clock::duration timeout) {
+    const bool stop_wanted = signals_.wait(timeout).has_value();
+    if (stop_wanted) signals_.exit_on_next();
+    return stop_wanted;
+  };
+  hooks.wake = [this] { signals_.wake(); };
+  hooks.stop = std::move(stop);
+  hooks.checkpoint = [this](const bulk::Journal& done) { return save(done); };
+  hooks.report = [this](const std::string& message) {
+    bar_.clear();
+    if (++reported_ <= kReportedRecords) std::fprintf(stderr, "weir embed: skipped: %s\n", message.c_str());
+    if (reported_ == kReportedRecords) std::fputs("weir embed: further ones are only counted\n", stderr);
+  };
+  hooks.progress = [this](std::uint64_t texts, std::uint64_t tokens, std::uint64_t bytes_read) {
+    const auto now = Clock::now();
+    bulk::ProgressState state;
+    state.texts = texts;
+    state.tokens = tokens;
+    state.texts_before = start_.records;
+    state.bytes = bytes_read - std::min(bytes_before_, bytes_read);
+    state.bytes_before = bytes_before_;
+    state.total_bytes = reader_->total_bytes();
+    state.seconds = std::chrono::duration<double>(now - began_).count();
+    bar_.update(state, now);
+  };
+  return hooks;
+}
+
+void EmbedCommand::print_summary(const EmbedJobResult& result) {
+  bar_.clear();
+  bulk::ProgressState state;
+  state.texts = result.records;
+  state.tokens = result.tokens;
+  state.texts_before = start_.records;
+  state.seconds = std::chrono::duration<double>(Clock::now() - began_).count();
+  std::fprintf(stderr, "weir embed: %s", bulk::progress_line(state).c_str());
+  if (result.skipped > 0) std::fprintf(stderr, "  %s skipped", bulk::with_separators(result.skipped).c_str());
+  std::fputs(result.interrupted ? "  interrupted" : "", stderr);
+  std::fputc('\n', stderr);
+  if ((result.interrupted || result.error) && options_.to_file()) {
+    std::fputs("weir embed: --resume goes on from here\n", stderr);
+  }
+}
+
+Result<int> EmbedCommand::finish(const EmbedJobResult& result) {
+  print_summary(result);
+  if (result.error) return *result.error;
+  if (result.interrupted) return kExitInterrupted;
+  std::error_code code;
+  if (options_.to_file()) std::filesystem::remove(bulk::journal_path(options_.output), code);
+  if (code) {
+    return Error(ErrorKind::kIo, bulk::journal_path(options_.output) + ": cannot be removed: " + code.message());
+  }
+  return result.skipped + start_.skipped > 0 ? kExitSkipped : kExitOk;
+}
+
+Result<int> EmbedCommand::run() {
+  WEIR_RETURN_IF_ERROR(open());
+  WEIR_RETURN_IF_ERROR(start_pipeline());
+  WEIR_RETURN_IF_ERROR(open_writer());
+  began_ = Clock::now();
+  EmbedJobHooks job_hooks = hooks(stop_);
+  const EmbedJobResult result = run_embed_job(*reader_, *writer_, job_, job_hooks, start_, std::move(hash_));
+  pipeline_->stop(Deadline());
+  return finish(result);
+}
+
+}  // namespace
+
+int run_embed(int argc, char** argv) {
+  Options options;
+  CLI::App app("Vectors of texts, in their order: jsonl {\"index\",\"embedding\"} lines or a NumPy file.",
+               "weir embed");
+  define_flags(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+  }
+  log::configure(log::Level::kWarn, log::Format::kText);
+  const auto status = EmbedCommand(std::move(options)).run();
+  return status.ok() ? *status : fail("embed", status.error());
+}
+
+}  // namespace weir::cli
