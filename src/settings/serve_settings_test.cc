@@ -30,7 +30,7 @@ TEST(ServeSettings, DefaultsAreThoseOfTheDesign) {
   EXPECT_EQ(s.max_batch_tokens, 0);
   EXPECT_EQ(s.instances, 0);
   EXPECT_EQ(s.pin, "auto");
-  EXPECT_TRUE(s.memory_pattern);
+  EXPECT_FALSE(s.memory_pattern);
   EXPECT_TRUE(s.self_test);
   EXPECT_FALSE(s.spinning);
   EXPECT_TRUE(s.api_keys.empty());
@@ -69,7 +69,7 @@ TEST(ServeSettings, EveryFieldFollowsItsOwnSetting) {
                                               "--tokenize-threads=19",
                                               "--pin=on",
                                               "--spinning",
-                                              "--no-memory-pattern",
+                                              "--memory-pattern",
                                               "--arena-limit=20",
                                               "--memory-release-rate=7",
                                               "--log-level=debug",
@@ -109,7 +109,7 @@ TEST(ServeSettings, EveryFieldFollowsItsOwnSetting) {
   EXPECT_EQ(s.tokenize_threads, 19);
   EXPECT_EQ(s.pin, "on");
   EXPECT_TRUE(s.spinning);
-  EXPECT_FALSE(s.memory_pattern);
+  EXPECT_TRUE(s.memory_pattern);
   EXPECT_EQ(s.arena_limit, Size{20});
   EXPECT_EQ(s.memory_release_rate, 7);
   EXPECT_EQ(s.log_level, "debug");
