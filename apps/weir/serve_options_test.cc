@@ -53,7 +53,7 @@ TEST(ServeOptions, EverySettingArrives) {
                                                   "--max-batch-requests=14",
                                                   "--max-batch-tokens=15",
                                                   "--spinning",
-                                                  "--no-memory-pattern"},
+                                                  "--memory-pattern"},
                                                  sizing);
   ASSERT_TRUE(result.ok()) << result.error().message;
   const serve::PipelineOptions& p = result->pipeline;
@@ -73,7 +73,7 @@ TEST(ServeOptions, EverySettingArrives) {
   EXPECT_EQ(p.threads_per_instance, 2);
   EXPECT_EQ(p.instance_cpus, sizing.instance_cpus);
   EXPECT_TRUE(p.spinning);
-  EXPECT_FALSE(p.memory_pattern);
+  EXPECT_TRUE(p.memory_pattern);
   EXPECT_EQ(p.arena_limit_bytes, 77u);
   EXPECT_FALSE(p.self_test);
   const serve::server::ServerOptions& s = result->server;
