@@ -57,7 +57,7 @@ style: setup ## Check format, include graph, documents and clang-tidy
 format: setup ## Rewrite the sources as .clang-format says
 	@git ls-files -z '*.h' '*.cc' | xargs -0 .deps/venv/bin/clang-format -i
 
-tidy: setup ## clang-tidy over all sources, tests too, with the analyzer in its deep mode
+tidy: setup ## clang-tidy over all sources, tests too, with the static analyzer
 	@$(MAKE) -s build/ci/build.ninja
 	@$(PYTHON) scripts/clang_tidy.py --build build/ci --jobs $(JOBS) --deep
 

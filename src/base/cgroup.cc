@@ -218,7 +218,7 @@ class Reader {
     const auto bytes = parse_number<std::uint64_t>(*text);
     if (!bytes || *bytes == 0) return not_understood(file, *text);
     if (*bytes >= kUnlimitedBytes || (limits_.memory_bytes && *limits_.memory_bytes <= *bytes)) return;
-    limits_.memory_bytes = *bytes;
+    limits_.memory_bytes = bytes;
     limits_.memory_source = file;
   }
 

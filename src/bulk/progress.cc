@@ -1,5 +1,6 @@
 #include "bulk/progress.h"
 
+#include <cmath>
 #include <algorithm>
 #include <cstdio>
 
@@ -12,7 +13,7 @@ constexpr int kBarWidth = 24;
 constexpr auto kRedraw = std::chrono::milliseconds(200);
 
 std::string duration_text(double seconds) {
-  const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
+  const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
   char text[40];
   if (whole >= 3600) {
     std::snprintf(text, sizeof text, "%llu:%02u:%02u", static_cast<unsigned long long>(whole / 3600),

@@ -140,8 +140,8 @@ class Builder {
     const std::string padding = graph_.node("Sub", {graph_.float_constant("one", 1.0f), wide}, "mask.padding");
     const std::string lowest = graph_.float_constant("lowest", std::numeric_limits<float>::lowest());
     graph_.node("Mul", {padding, lowest}, "mask");
-    const auto head_size = static_cast<float>(hidden_ / config_.heads);
-    graph_.float_constant("score_divisor", std::sqrt(head_size));
+    const auto head_size = hidden_ / config_.heads;
+    graph_.float_constant("score_divisor", std::sqrt(static_cast<float>(head_size)));
   }
 
   std::string embeddings() {

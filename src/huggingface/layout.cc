@@ -259,7 +259,7 @@ class LayoutReader {
 
 std::optional<std::string> find_file(const std::vector<std::string>& folders, const std::string& name) {
   for (const std::string& folder : folders) {
-    const std::string path = folder + "/" + name;
+    std::string path = folder + "/" + name;
     std::error_code code;
     if (fs::exists(path, code)) return path;
   }

@@ -183,7 +183,7 @@ bool Pipeline::Impl::stop(Deadline deadline) {
 
 // ---- the interface -------------------------------------------------------------------------------------------------
 
-Result<std::unique_ptr<Pipeline>> Pipeline::start(PipelineOptions options, metrics::Registry& registry) {
+Result<std::unique_ptr<Pipeline>> Pipeline::start(const PipelineOptions& options, metrics::Registry& registry) {
   WEIR_RETURN_IF_ERROR(check_options(options));
   WEIR_ASSIGN_OR_RETURN(auto models, models::ModelSet::open(options.models, model_options_of(options)));
   return std::unique_ptr<Pipeline>(new Pipeline(std::make_unique<Impl>(options, std::move(models), registry)));

@@ -61,7 +61,7 @@ class Pipeline {
  public:
   /// Checks the options and reads the bundles' manifests (kInvalidArgument, kNotFound, kCorrupt …), then starts loading
   /// the models on a thread of its own and returns at once.
-  static Result<std::unique_ptr<Pipeline>> start(PipelineOptions options, metrics::Registry& registry);
+  static Result<std::unique_ptr<Pipeline>> start(const PipelineOptions& options, metrics::Registry& registry);
   ~Pipeline();  ///< As stop() with an expired deadline.
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;

@@ -164,7 +164,7 @@ JsonObject::JsonObject(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 JsonObject::JsonObject(JsonObject&&) noexcept = default;
 JsonObject::~JsonObject() = default;
 
-Result<JsonObject> JsonObject::parse(std::string_view body, std::vector<std::string_view> known) {
+Result<JsonObject> JsonObject::parse(std::string_view body, const std::vector<std::string_view>& known) {
   auto impl = std::make_unique<Impl>();
   for (const std::string_view name : known) impl->fields.emplace_back(name, std::nullopt);
   dom::element root;

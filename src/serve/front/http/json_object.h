@@ -28,7 +28,7 @@ struct InputRules {
 class JsonObject {
  public:
   /// kMalformed: not JSON or not UTF-8, with the reason; kInvalidArgument: not an object, or a field of `known` twice.
-  static Result<JsonObject> parse(std::string_view body, std::vector<std::string_view> known);
+  static Result<JsonObject> parse(std::string_view body, const std::vector<std::string_view>& known);
   JsonObject(JsonObject&&) noexcept;
   ~JsonObject();
 
