@@ -63,8 +63,7 @@ std::vector<Row> listening() {
        &S::drain_timeout},
       {{"api-key", list(), "", kSection,
         "Clients must send one of these as 'Authorization: Bearer KEY'. Flags are seen by every user of the machine: "
-        "better "
-        "set the variable or --api-key-file. None: no key is asked for.",
+        "better set the variable or --api-key-file. None: no key is asked for.",
         true},
        &S::api_keys},
       {{"api-key-file", text(), "", kSection, "A file with an API key on each line; added to those of --api-key."},
@@ -78,8 +77,7 @@ std::vector<Row> models() {
   return {
       {{"model", list(), "", kSection,
         "A bundle's folder, or NAME=FOLDER to give it another name. May be given several times, also without the flag; "
-        "the "
-        "first is the default for requests that name none."},
+        "the first is the default for requests that name none."},
        &S::models},
       {{"self-test", boolean(), "true", kSection,
         "Before a model is ready, compare what it computes with the vectors that its bundle carries."},
@@ -95,7 +93,7 @@ std::vector<Row> admission() {
       {{"waiting-room", integer(0, 1'000'000), "100", kSection,
         "Requests that may wait for a permit. More are refused."},
        &S::waiting_room},
-      {{"max-wait", duration(0, 24 * kHour), "60s", kSection,
+      {{"max-wait", duration(1, 24 * kHour), "60s", kSection,
         "The longest wait for a permit. A request that waited longer is answered 504."},
        &S::max_wait},
       {{"timeout", duration(0, 24 * kHour), "0", kSection,

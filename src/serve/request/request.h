@@ -72,6 +72,7 @@ struct Request {
   std::string id;     ///< X-Request-ID, the client's or ours.
   std::string model;  ///< As the client named it.
   std::vector<Input> inputs;
+  std::string_view inputs_field = "input";  ///< What the client's dialect calls the texts, for messages. A literal.
   EmbedOptions options;
   Clock::time_point arrived{};
   Deadline deadline;

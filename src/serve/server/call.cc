@@ -96,6 +96,7 @@ Status Call::prepare() {
   request_->id = exchange_->request_id;
   request_->model = std::move(parsed.model);
   request_->inputs = std::move(parsed.inputs);
+  request_->inputs_field = parsed.inputs_field;
   request_->options = std::move(parsed.options);
   request_->arrived = exchange_->head.arrived;
   const Clock::duration wait = timeout ? std::min<Clock::duration>(*timeout, options.max_wait) : options.max_wait;

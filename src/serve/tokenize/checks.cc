@@ -12,12 +12,13 @@ std::string known_prompts(const Request& request) {
 }
 
 Status check_inputs(const Request& request, std::size_t max_inputs) {
-  if (request.inputs.empty()) return Error(ErrorKind::kEmptyInput, "the list of inputs is empty", "input");
+  if (request.inputs.empty())
+    return Error(ErrorKind::kEmptyInput, "the list of inputs is empty", std::string(request.inputs_field));
   if (request.inputs.size() > max_inputs) {
     return Error(ErrorKind::kTooManyInputs,
                  "the request has " + std::to_string(request.inputs.size()) + " inputs, the limit is " +
                      std::to_string(max_inputs) + " (--max-inputs); split it",
-                 "input");
+                 std::string(request.inputs_field));
   }
   for (std::size_t i = 0; i < request.inputs.size(); ++i) {
     if (request.inputs[i].bytes() > 0) continue;
@@ -44,7 +45,8 @@ Status check_prompt(const Request& request) {
 }  // namespace
 
 std::string input_name(const Request& request, std::size_t index) {
-  return request.inputs.size() == 1 ? "input" : "input[" + std::to_string(index) + "]";
+  const std::string field(request.inputs_field);
+  return request.inputs.size() == 1 ? field : field + "[" + std::to_string(index) + "]";
 }
 
 Status check(const Request& request, std::size_t max_inputs) {

@@ -25,6 +25,9 @@ TEST(Check, NamesTheEmptyInput) {
   EXPECT_EQ(status.error().kind, ErrorKind::kEmptyInput);
   EXPECT_EQ(status.error().where, "input[1]");
   EXPECT_EQ(check(*request_of(kModel, {""}), 2).error().where, "input") << "the only one has no number";
+  const auto other_dialect = request_of(kModel, {"a", ""});
+  other_dialect->inputs_field = "inputs";
+  EXPECT_EQ(check(*other_dialect, 2).error().where, "inputs[1]") << "as the client's dialect names it";
 }
 
 TEST(Check, EmptyIdsAreAnEmptyInput) {

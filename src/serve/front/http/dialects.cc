@@ -49,7 +49,8 @@ Result<ParsedBody> parse_tei_embed(std::string_view body, std::size_t max_inputs
   WEIR_ASSIGN_OR_RETURN(const auto normalize, object.boolean("normalize"));
   parsed.options.normalize = normalize.value_or(true);
   WEIR_ASSIGN_OR_RETURN(parsed.options.dimensions, object.positive_integer("dimensions"));
-  WEIR_ASSIGN_OR_RETURN(parsed.inputs, object.inputs("inputs", {.max_inputs = max_inputs}));
+  parsed.inputs_field = "inputs";
+  WEIR_ASSIGN_OR_RETURN(parsed.inputs, object.inputs(parsed.inputs_field, {.max_inputs = max_inputs}));
   return parsed;
 }
 
@@ -60,7 +61,9 @@ Result<ParsedBody> parse_tei_tokenize(std::string_view body, std::size_t max_inp
   WEIR_ASSIGN_OR_RETURN(const auto add_special_tokens, object.boolean("add_special_tokens"));
   parsed.options.add_special_tokens = add_special_tokens.value_or(true);
   WEIR_ASSIGN_OR_RETURN(parsed.options.prompt_name, object.string("prompt_name"));
-  WEIR_ASSIGN_OR_RETURN(parsed.inputs, object.inputs("inputs", {.max_inputs = max_inputs, .allow_ids = false}));
+  parsed.inputs_field = "inputs";
+  WEIR_ASSIGN_OR_RETURN(parsed.inputs,
+                        object.inputs(parsed.inputs_field, {.max_inputs = max_inputs, .allow_ids = false}));
   return parsed;
 }
 

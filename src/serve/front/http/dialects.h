@@ -17,6 +17,7 @@ enum class VectorEncoding { kFloat, kBase64 };
 struct ParsedBody {
   std::string model;  ///< Empty: not named.
   std::vector<Input> inputs;
+  std::string_view inputs_field = "input";  ///< What the dialect calls them. A literal.
   EmbedOptions options;
   VectorEncoding encoding = VectorEncoding::kFloat;  ///< Of the answer.
 };
