@@ -22,8 +22,8 @@ class Vocabulary {
   static Result<Vocabulary> from_object(const json::Element& element, const std::string& path);
 
   Vocabulary() = default;
-  Vocabulary(Vocabulary&&) = default;
-  Vocabulary& operator=(Vocabulary&&) = default;
+  Vocabulary(Vocabulary&&) noexcept = default;
+  Vocabulary& operator=(Vocabulary&&) noexcept = default;
 
   /// A later token of the same text or id takes the earlier one's place. `id` is at most kLargestId.
   void add(std::string_view token, std::int32_t id);
