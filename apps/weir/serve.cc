@@ -91,7 +91,7 @@ class Serving {
   Status start(ServeOptions options) {
     address_ = options.server.http.address;
     metrics::register_process_metrics(registry_, options.server.version);
-    WEIR_ASSIGN_OR_RETURN(pipeline_, serve::Pipeline::start(std::move(options.pipeline), registry_));
+    WEIR_ASSIGN_OR_RETURN(pipeline_, serve::Pipeline::start(options.pipeline, registry_));
     WEIR_ASSIGN_OR_RETURN(server_, serve::server::Server::start(std::move(options.server), *pipeline_, registry_));
     log::info("listening", {{"url", url()}});
     loading_ = std::thread([this] {
