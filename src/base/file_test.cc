@@ -90,5 +90,55 @@ TEST_F(FileTest, StagedFolderReplacesOnlyWhenAsked) {
   EXPECT_EQ(StagedFolder::create(path("file"), true).error().kind, ErrorKind::kInvalidArgument);
 }
 
+TEST_F(FileTest, OfTwoStagedFoldersForOneTargetTheFirstWins) {
+  auto first = StagedFolder::create(path("bundle"));
+  auto second = StagedFolder::create(path("bundle"));
+  ASSERT_TRUE(first.ok() && second.ok());
+  ASSERT_TRUE(write_file(first->path() + "/x", "first").ok());
+  ASSERT_TRUE(write_file(second->path() + "/x", "second").ok());
+  ASSERT_TRUE(first->commit().ok());
+  const Status late = second->commit();
+  ASSERT_FALSE(late.ok());
+  EXPECT_EQ(late.error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ(*read_file(path("bundle/x"), 10), "first");
+}
+
+TEST_F(FileTest, StagedFolderRemovesWhatAKilledProcessLeft) {
+  auto busy = StagedFolder::create(path("bundle"));
+  fs::create_directory(path(".bundle.partial-aBc123"));
+  ASSERT_TRUE(write_file(path(".bundle.partial-aBc123/weights"), "half").ok());
+  fs::create_directory(path(".bundle.partial-aBc123.old"));
+  fs::create_directory(path(".bundle2.partial-aBc123"));
+  {
+    const auto staged = StagedFolder::create(path("bundle"));
+    ASSERT_TRUE(staged.ok());
+    EXPECT_FALSE(fs::exists(path(".bundle.partial-aBc123")));
+    EXPECT_TRUE(fs::exists(busy->path()));  // still being written
+    EXPECT_TRUE(fs::exists(path(".bundle.partial-aBc123.old")));
+    EXPECT_TRUE(fs::exists(path(".bundle2.partial-aBc123")));
+  }
+  EXPECT_EQ(entries(), 3U);
+}
+
+TEST_F(FileTest, StagedFolderFollowsLinks) {
+  fs::create_directory(path("real"));
+  fs::create_directory_symlink("real", path("link"));
+  auto staged = StagedFolder::create(path("link"));
+  ASSERT_TRUE(staged.ok());
+  ASSERT_TRUE(write_file(staged->path() + "/x", "1").ok());
+  ASSERT_TRUE(staged->commit().ok());
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(*read_file(path("real/x"), 10), "1");
+
+  fs::create_directory_symlink("nowhere", path("broken"));
+  EXPECT_EQ(StagedFolder::create(path("broken")).error().kind, ErrorKind::kInvalidArgument);
+}
+
+TEST_F(FileTest, APipeIsRefusedInsteadOfWaitedFor) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(read_file(path("pipe"), 10).error().kind, ErrorKind::kIo);
+  EXPECT_EQ(MappedFile::open(path("pipe")).error().kind, ErrorKind::kIo);
+}
+
 }  // namespace
 }  // namespace weir
