@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import tempfile
@@ -160,6 +161,40 @@ class EmbedTest(unittest.TestCase):
         self.embed("--resume", "--format", "npy", "--output", output, text=lines)
         same, _ = self.embed(text=lines)
         self.assert_near(np.load(output), self.vectors(same))
+
+    def test_resume_after_a_full_disk(self):
+        output = self.work / "out.jsonl"
+        path = self.jsonl_input([f"snow water {i}" for i in range(400)])
+        command = [PROGRAM, "embed", "--model", self.bundle, "--output", output, path]
+
+        def limit_files():  # Python ignores SIGXFSZ, so that a write past the limit fails as on a full disk
+            resource.setrlimit(resource.RLIMIT_FSIZE, (65536, resource.RLIM_INFINITY))
+
+        run = subprocess.run(command, capture_output=True, preexec_fn=limit_files, restore_signals=False)
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertIn(b"cannot be written", run.stderr)
+        self.assertIn(b"--resume", run.stderr)
+        self.embed("--resume", "--output", output, path)
+        same, _ = self.embed(path)
+        self.assertEqual(output.read_text(), same)
+
+    def test_an_input_is_not_overwritten(self):
+        path = self.jsonl_input()
+        content = path.read_text()
+        link = self.work / "link.jsonl"
+        link.symlink_to(path)
+        for output in path, link:
+            _, log = self.embed("--output", output, path, status=2)
+            self.assertIn("is an input and the output", log)
+        with path.open() as stdin:
+            command = [PROGRAM, "embed", "--model", self.bundle, "--output", path]
+            run = subprocess.run(command, stdin=stdin, capture_output=True)
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertEqual(path.read_text(), content)
+
+    def test_output_that_is_no_file_has_no_journal(self):
+        self.embed("--output", "/dev/null", self.jsonl_input())
+        self.embed("--resume", "--output", "/dev/null", self.jsonl_input(), status=2)
 
     def test_usage(self):
         self.embed("--format", "xml", status=2)

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "apps/weir/command.h"
 #include "apps/weir/embed_job.h"
@@ -55,8 +57,28 @@ struct Options {
   int instances = 0;
   int threads = 0;
 
-  bool to_file() const { return output != "-"; }
+  /// Whether a journal is kept: not for standard output, nor for a pipe or a device.
+  bool resumable() const {
+    struct stat info {};
+    return output != "-" && (::stat(output.c_str(), &info) != 0 || S_ISREG(info.st_mode));
+  }
 };
+
+/// The output is emptied before the input is read to its end.
+Status check_output_is_no_input(const Options& options) {
+  struct stat output {};
+  if (options.output == "-" || ::stat(options.output.c_str(), &output) != 0 || !S_ISREG(output.st_mode)) return {};
+  const auto check = [&](const std::string& file) -> Status {
+    struct stat input {};
+    const int failed = file == "-" ? ::fstat(STDIN_FILENO, &input) : ::stat(file.c_str(), &input);
+    if (failed != 0 || input.st_dev != output.st_dev || input.st_ino != output.st_ino) return {};
+    return Error(ErrorKind::kInvalidArgument,
+                 options.output + ": is an input and the output; writing would destroy what is to be read", "--output");
+  };
+  if (options.files.empty()) return check("-");
+  for (const std::string& file : options.files) WEIR_RETURN_IF_ERROR(check(file));
+  return {};
+}
 
 void define_flags(CLI::App& app, Options& options) {
   app.add_option("--model", options.model, "The bundle, a folder that `weir import` made")->required();
@@ -154,9 +176,9 @@ Result<std::map<std::string, std::string>> job_settings(const Options& options) 
 Result<bulk::Journal> open_journal(const Options& options) {
   bulk::Journal fresh;
   fresh.input_sha256 = bulk::RecordHash().hex();
-  if (!options.to_file()) {
+  if (!options.resumable()) {
     if (!options.resume) return fresh;
-    return Error(ErrorKind::kInvalidArgument, "--resume needs the --output that was interrupted", "--resume");
+    return Error(ErrorKind::kInvalidArgument, "--resume needs as --output the file that was interrupted", "--resume");
   }
   WEIR_ASSIGN_OR_RETURN(fresh.job, job_settings(options));
   const std::string path = bulk::journal_path(options.output);
@@ -231,6 +253,7 @@ class EmbedCommand {
 
 Status EmbedCommand::open() {
   WEIR_RETURN_IF_ERROR(signals_.block());
+  WEIR_RETURN_IF_ERROR(check_output_is_no_input(options_));
   bulk::RecordOptions records;
   records.field = options_.field;
   records.stop = stop_.get_token();
@@ -266,7 +289,7 @@ Status EmbedCommand::start_pipeline() {
 Status EmbedCommand::save(bulk::Journal done) {
   WEIR_ASSIGN_OR_RETURN(done.output_bytes, writer_->flush());
   done.job = start_.job;
-  if (!options_.to_file()) return {};
+  if (!options_.resumable()) return {};
   return bulk::write_journal(bulk::journal_path(options_.output), done);
 }
 
@@ -313,7 +336,7 @@ void EmbedCommand::print_summary(const EmbedJobResult& result) {
   if (result.skipped > 0) std::fprintf(stderr, "  %s skipped", bulk::with_separators(result.skipped).c_str());
   std::fputs(result.interrupted ? "  interrupted" : "", stderr);
   std::fputc('\n', stderr);
-  if ((result.interrupted || result.error) && options_.to_file()) {
+  if ((result.interrupted || result.error) && options_.resumable()) {
     std::fputs("weir embed: --resume goes on from here\n", stderr);
   }
 }
@@ -323,7 +346,7 @@ Result<int> EmbedCommand::finish(const EmbedJobResult& result) {
   if (result.error) return *result.error;
   if (result.interrupted) return kExitInterrupted;
   std::error_code code;
-  if (options_.to_file()) std::filesystem::remove(bulk::journal_path(options_.output), code);
+  if (options_.resumable()) std::filesystem::remove(bulk::journal_path(options_.output), code);
   if (code) {
     return Error(ErrorKind::kIo, bulk::journal_path(options_.output) + ": cannot be removed: " + code.message());
   }
@@ -334,6 +357,7 @@ Result<int> EmbedCommand::run() {
   WEIR_RETURN_IF_ERROR(open());
   WEIR_RETURN_IF_ERROR(start_pipeline());
   WEIR_RETURN_IF_ERROR(open_writer());
+  WEIR_RETURN_IF_ERROR(save(start_));  // So that there is a journal even if the disk is full from here on.
   began_ = Clock::now();
   EmbedJobHooks job_hooks = hooks(stop_);
   const EmbedJobResult result = run_embed_job(*reader_, *writer_, job_, job_hooks, start_, std::move(hash_));

@@ -103,11 +103,12 @@ Status write_journal(const std::string& path, const Journal& journal) {
   json.field("input_sha256", journal.input_sha256);
   json.close('}');
   const std::string fresh = path + ".new";
-  WEIR_RETURN_IF_ERROR(write_file(fresh, std::move(json).take()));
-  if (std::rename(fresh.c_str(), path.c_str()) != 0) {
-    return Error(ErrorKind::kIo, path + ": " + std::strerror(errno), path);
+  Status written = write_file(fresh, std::move(json).take());
+  if (written.ok() && std::rename(fresh.c_str(), path.c_str()) != 0) {
+    written = Error(ErrorKind::kIo, path + ": " + std::strerror(errno), path);
   }
-  return {};
+  if (!written.ok()) std::remove(fresh.c_str());
+  return written;
 }
 
 Status check_same_job(const Journal& journal, const std::map<std::string, std::string>& job, const std::string& path) {
