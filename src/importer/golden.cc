@@ -78,8 +78,13 @@ Result<std::vector<bundle::Golden>> compute_golden(const std::string& folder, bu
   std::vector<bundle::Golden> golden;
   for (std::string& text : golden_texts()) {
     if (cancelled && cancelled()) return Error(ErrorKind::kCancelled, "interrupted");
-    WEIR_ASSIGN_OR_RETURN(const tokenizers::Encoding encoding, tokenizer.encode(text, encode));
-    auto vector = runner.embed(encoding);
+    const auto encoding = tokenizer.encode(text, encode);
+    if (!encoding.ok()) {
+      Error error = encoding.error();
+      error.message = "tokenizer.json fails on the text \"" + text.substr(0, 40) + "\": " + error.message;
+      return error;
+    }
+    auto vector = runner.embed(*encoding);
     if (!vector.ok()) {
       Error error = std::move(vector).error();
       error.message = "the model fails on the text \"" + text.substr(0, 40) + "\": " + error.message;

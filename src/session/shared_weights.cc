@@ -78,10 +78,14 @@ std::optional<ExternalTensor> external_tensor(const onnx::TensorProto& tensor) {
   return external;
 }
 
-/// The bytes of a tensor in its file; empty when they are not all there or not aligned for their type.
+bool is_inside(const MappedFile& file, const ExternalTensor& external) {
+  const auto bytes = file.bytes();
+  return external.offset <= bytes.size() && external.length <= bytes.size() - external.offset;
+}
+
+/// The bytes of a tensor in its file, where is_inside(); empty when they are not aligned for their type.
 std::span<const std::byte> tensor_bytes(const MappedFile& file, const ExternalTensor& external, std::size_t element) {
   const auto bytes = file.bytes();
-  if (external.offset > bytes.size() || external.length > bytes.size() - external.offset) return {};
   if (external.offset % element != 0) return {};
   return bytes.subspan(external.offset, external.length);
 }
@@ -123,6 +127,12 @@ Status SharedWeights::Impl::prepare(const std::string& path) {
       auto [file, is_new] = files.try_emplace(file_path);
       if (is_new) {
         WEIR_ASSIGN_OR_RETURN(file->second, MappedFile::open(file_path));
+      }
+      if (!is_inside(file->second, *external)) {
+        return Error(ErrorKind::kCorrupt,
+                     file_path + ": has " + std::to_string(file->second.bytes().size()) + " bytes, but tensor '" +
+                         tensor.name() + "' of " + path + " ends later; the file is truncated",
+                     file_path);
       }
       const auto bytes = tensor_bytes(file->second, *external, element_bytes(tensor.data_type()));
       if (bytes.empty()) continue;

@@ -62,6 +62,13 @@ Status Model::load_parts(metrics::Registry& registry) {
                      std::to_string(tokenizer->special_tokens_added()) + " special tokens",
                  "--max-tokens");
   }
+  if (tokenizer->vocabulary_size() > ready.manifest.vocabulary_size) {
+    return Error(ErrorKind::kCorrupt,
+                 bundle_.tokenizer_path() + ": has ids up to " + std::to_string(tokenizer->vocabulary_size() - 1) +
+                     ", but weir.json's vocabulary_size is " + std::to_string(ready.manifest.vocabulary_size) +
+                     "; the two do not belong together: import the model again",
+                 bundle_.tokenizer_path());
+  }
   ready.tokenizer = std::move(tokenizer);
 
   engine::Options engine_options = options_.engine;

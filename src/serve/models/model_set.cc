@@ -3,8 +3,14 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/utf8.h"
 
 namespace weir::serve::models {
+namespace {
+
+constexpr std::size_t kShownNameBytes = 100;  // Of what a client sent.
+
+}  // namespace
 
 Result<std::unique_ptr<ModelSet>> ModelSet::open(const std::vector<ModelSource>& sources, const ModelOptions& options) {
   if (sources.empty()) return Error(ErrorKind::kInvalidArgument, "no model is given", "--model");
@@ -72,7 +78,8 @@ Result<Model*> ModelSet::find(const std::string& name) const {
     if (name.empty() || view->name == name) return model.get();
     known += (known.empty() ? "'" : ", '") + view->name + "'";
   }
-  return Error(ErrorKind::kNotFound, "there is no model '" + name + "'; there is: " + known, "model");
+  return Error(ErrorKind::kNotFound,
+               "there is no model '" + std::string(cut_utf8(name, kShownNameBytes)) + "'; there is: " + known, "model");
 }
 
 Result<Model*> ModelSet::find_ready(const std::string& name) const {

@@ -21,6 +21,7 @@ struct Flight {
   admission::Gate::Place place;
   batch::Batcher::Expected expected;
   models::Model* model = nullptr;  ///< Once found; the pipeline owns it.
+  Clock::time_point entered{};     ///< When it came to the gate.
   std::function<void(const RequestPtr&)> client_done;
 };
 
@@ -85,6 +86,7 @@ void Pipeline::Impl::submit(const RequestPtr& request) {
     finish(request, Error(ErrorKind::kUnavailable, "the server is stopping"));
     return;
   }
+  request->flight->entered = Clock::now();
   Status entered = gate.enter(request->flight->place, [this, request] { on_admitted(request); });
   if (!entered.ok()) finish(request, entered.error());
 }
@@ -102,7 +104,7 @@ Result<models::Model*> Pipeline::Impl::accept(const Request& request) const {
 
 void Pipeline::Impl::on_admitted(const RequestPtr& request) {
   request->admitted = Clock::now();
-  request->timings.waiting = request->admitted - request->arrived;
+  request->timings.waiting = request->admitted - request->flight->entered;
   request->stage = Stage::kTokenize;
   std::size_t bytes = 0;
   for (const Input& input : request->inputs) bytes += input.bytes();

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "bundle/bundle.h"
 #include "serve/pipeline/lookup_bundle_for_test.h"
 
 namespace weir::serve {
@@ -137,6 +138,16 @@ TEST_F(PipelineTest, ARequestGoesAllTheWay) {
   expect_idle();
   EXPECT_NE(metrics().find("weir_requests_total{model=\"lookup\",outcome=\"ok\"} 1"), std::string::npos) << metrics();
   EXPECT_NE(metrics().find("weir_texts_total{model=\"lookup\"} 3"), std::string::npos);
+}
+
+TEST_F(PipelineTest, TheTimeOfReadingABodyIsNoWaiting) {
+  PipelineOptions options = options_for(LookupModel{});
+  options.max_wait = hours(24);
+  start(options);
+  const RequestPtr request = make({"water"});
+  request->arrived = Clock::now() - hours(1);
+  ASSERT_TRUE(send(request).wait().ok()) << request->error->message;
+  EXPECT_LT(request->timings.waiting, hours(1));
 }
 
 TEST_F(PipelineTest, ManyTextsAreSplitOverBatchesAndInstances) {
@@ -347,6 +358,28 @@ TEST_F(PipelineTest, AModelThatFailsItsSelfTestIsNotServed) {
   const auto other = make({"water"});
   other->model = "lookup";
   expect_vectors(*send(other).wait().request);
+}
+
+TEST_F(PipelineTest, ATokenizerOfAnotherModelIsNotServed) {
+  const PipelineOptions options = options_for(LookupModel{});
+  const std::string folder = options.models[0].folder;
+  bundle::Manifest manifest = bundle::load(folder)->manifest;
+  manifest.vocabulary_size = 3;
+  ASSERT_TRUE(bundle::write_manifest(folder, manifest).ok());
+  auto started = Pipeline::start(options, registry_);
+  ASSERT_TRUE(started.ok()) << started.error().message;
+  pipeline_ = std::move(started).value();
+  const Status loaded = pipeline_->wait_loaded();
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().where, folder + "/tokenizer.json");
+}
+
+TEST_F(PipelineTest, ANameThatIsUnknownIsNotRepeatedWhole) {
+  start(options_for(LookupModel{}));
+  const RequestPtr request = make({"water"});
+  request->model = std::string(1'000'000, 'x');
+  EXPECT_EQ(send(request).wait().kind(), ErrorKind::kNotFound);
+  EXPECT_LT(request->error->message.size(), 1000u);
 }
 
 TEST_F(PipelineTest, WrongOptionsNameTheFlag) {
