@@ -64,7 +64,8 @@ class TeiRoutes(unittest.TestCase):
             (b'{"inputs": 3}', 422, "'inputs'"),
             (b'{"inputs": []}', 400, "'inputs'"),
             (b'{"inputs": [""]}', 400, "inputs[0]"),
-            (b'{"inputs": [[99999999]]}', 422, "99999999"),
+            (b'{"inputs": [[99999999]]}', 422, "inputs: the id 99999999"),
+            (b'{"inputs": [[5], [99999999]]}', 422, "inputs[1]: the id 99999999"),
             (b'{"inputs": "' + b"x" * 10_000_000 + b'"}', 413, "8388608"),
         ]:
             with self.subTest(body[:30]):

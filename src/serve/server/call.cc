@@ -131,8 +131,13 @@ void Call::on_done() {
 void Call::answer() {
   if (request_->error) {
     respond_error(*request_->error);
+    return;
+  }
+  Response response = render();
+  if (exchange_->has_room_for(response.body.size())) {
+    exchange_->respond(service_.finish(*exchange_, std::move(response), outcome()));
   } else {
-    exchange_->respond(service_.finish(*exchange_, render(), outcome()));
+    respond_error(Error(ErrorKind::kOverloaded, "too many large answers wait for clients that do not read them"));
   }
 }
 

@@ -72,6 +72,12 @@ class FakePipeline {
     if (finish(request, Error(ErrorKind::kCancelled, "the client is gone"))) set([&] { ++cancelled_; });
   }
 
+  void cut_off() {
+    std::vector<RequestPtr> requests;
+    set([&] { requests.swap(held_); });
+    for (const RequestPtr& request : requests) finish(request, Error(ErrorKind::kUnavailable, "the server stops"));
+  }
+
   Load load() {
     const std::lock_guard lock(mutex_);
     return load_;
@@ -131,6 +137,7 @@ class FakeBackend final : public Backend {
 
   void submit(const RequestPtr& request) override { pipeline_.submit(request); }
   void cancel(const RequestPtr& request) override { pipeline_.cancel(request); }
+  void cut_off() override { pipeline_.cut_off(); }
   Load load() const override { return pipeline_.load(); }
   bool ready() const override { return pipeline_.state() == ModelState::kReady; }
   ModelState state(const std::string&) const override { return pipeline_.state(); }

@@ -14,6 +14,7 @@ class PipelineBackend final : public Backend {
 
   void submit(const RequestPtr& request) override { pipeline_.submit(request); }
   void cancel(const RequestPtr& request) override { pipeline_.cancel(request); }
+  void cut_off() override { pipeline_.stop(Deadline(Clock::now())); }
   Load load() const override { return pipeline_.load(); }
   bool ready() const override { return pipeline_.ready(); }
   ModelState state(const std::string& model) const override { return pipeline_.state(model); }

@@ -40,7 +40,7 @@ void Server::drain() { impl_->service.set_draining(); }
 
 bool Server::stop(Deadline deadline) {
   drain();
-  return impl_->listener->stop(deadline);
+  return impl_->listener->stop(deadline, [this] { impl_->backend->cut_off(); });
 }
 
 }  // namespace weir::serve::server

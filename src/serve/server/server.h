@@ -46,8 +46,8 @@ class Server {
   /// From now on "not ready", while requests are still served: time for load balancers to look elsewhere.
   void drain();
 
-  /// drain(), then stops accepting, closes idle connections at once, finishes requests until the deadline, cancels the
-  /// rest. True when nothing was cancelled.
+  /// drain(), then stops accepting, closes idle connections at once, finishes requests until the deadline, answers
+  /// the rest that the server stops. True when there was no rest.
   bool stop(Deadline deadline);
 
  private:

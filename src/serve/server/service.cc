@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/utf8.h"
 #include "bundle/bundle.h"
 #include "serve/front/http/request_headers.h"
 #include "serve/front/http/request_target.h"
@@ -47,12 +48,15 @@ respond::Dialect dialect_of(const Route* route) {
   return route != nullptr ? route->dialect : respond::Dialect::kOpenAi;
 }
 
+/// What a client sent, in a message or a log line: no longer than somebody wants to read.
+std::string shown(std::string_view sent) { return std::string(cut_utf8(sent, 100)); }
+
 Error no_such_route(const Exchange& exchange) {
-  return {ErrorKind::kNotFound, "there is no route " + exchange.head.path + "; there are " + list_of_routes()};
+  return {ErrorKind::kNotFound, "there is no route " + shown(exchange.head.path) + "; there are " + list_of_routes()};
 }
 
 Error wrong_method(const Exchange& exchange, const Route& route) {
-  return {ErrorKind::kMethodNotAllowed, std::string(route.path) + " does not take " + exchange.head.method +
+  return {ErrorKind::kMethodNotAllowed, std::string(route.path) + " does not take " + shown(exchange.head.method) +
                                             "; it takes " + std::string(route.allow())};
 }
 
@@ -233,7 +237,7 @@ void Service::log(const Exchange& exchange, const Response& response, const Outc
   const auto write = routine ? log::debug : log::info;
   write("request", {{"request_id", exchange.request_id},
                     {"peer", exchange.head.peer},
-                    {"method", exchange.head.method},
+                    {"method", shown(exchange.head.method)},
                     {"route", route},
                     {"status", response.status},
                     {"duration_ms", duration_ms},

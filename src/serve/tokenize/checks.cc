@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
+
 namespace weir::serve::tokenize {
 namespace {
+
+constexpr std::size_t kShownNameBytes = 100;  // Of what a client sent.
 
 std::string known_prompts(const Request& request) {
   std::string names;
@@ -33,7 +37,8 @@ Status check_prompt(const Request& request) {
   const std::string& name = *request.options.prompt_name;
   if (!request.view->manifest.prompts.contains(name)) {
     return Error(ErrorKind::kInvalidArgument,
-                 "prompt_name '" + name + "' is not a prompt of the model; it has: " + known_prompts(request),
+                 "prompt_name '" + std::string(cut_utf8(name, kShownNameBytes)) +
+                     "' is not a prompt of the model; it has: " + known_prompts(request),
                  "prompt_name");
   }
   if (std::any_of(request.inputs.begin(), request.inputs.end(), [](const Input& input) { return input.is_ids; })) {

@@ -17,7 +17,7 @@ Status check(const Request& request, std::size_t max_inputs);
 /// `request` has been checked.
 const std::string& prompt_of(const Request& request);
 
-/// How a message names an input: "input[3]", or "input" when it is the only one.
+/// How a message names an input: "input[3]", or "input" when it is the only one; TEI's clients call it "inputs".
 std::string input_name(const Request& request, std::size_t index);
 
 }  // namespace weir::serve::tokenize

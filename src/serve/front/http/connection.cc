@@ -26,6 +26,9 @@ namespace {
 // A refused request with no more than this still to come is read to its end, so that the connection can go on.
 constexpr std::size_t kDrainableBodyBytes = 64u << 10;
 
+constexpr std::size_t kSmallBodyBytes = 64u << 10;
+constexpr std::size_t kSmallAnswerBytes = 64u << 10;
+
 std::string_view date_now() {
   thread_local std::time_t second = 0;
   thread_local std::string date;
@@ -46,7 +49,7 @@ std::string seconds(Clock::duration duration) {
 }  // namespace
 
 bool BodyReservation::grow_to(std::size_t bytes) {
-  if (bytes <= reserved_) return true;
+  if (bytes <= std::max(reserved_, kSmallBodyBytes)) return true;
   const std::size_t more = bytes - reserved_;
   const std::size_t before = context_.buffered_body_bytes.fetch_add(more);
   if (before + more > context_.options.max_buffered_body_bytes) {
@@ -57,16 +60,42 @@ bool BodyReservation::grow_to(std::size_t bytes) {
   return true;
 }
 
+void BodyReservation::release() { context_.buffered_body_bytes -= std::exchange(reserved_, 0); }
+
+/// Bytes of an answer on its way, counted against max_buffered_answer_bytes.
+class AnswerReservation {
+ public:
+  AnswerReservation(std::atomic<std::size_t>& total, std::size_t bytes) : total_(total), bytes_(bytes) {
+    total_ += bytes_;
+  }
+  ~AnswerReservation() { total_ -= bytes_; }
+  AnswerReservation(const AnswerReservation&) = delete;
+  AnswerReservation& operator=(const AnswerReservation&) = delete;
+
+ private:
+  std::atomic<std::size_t>& total_;
+  const std::size_t bytes_;
+};
+
 /// The handler's end of a request. Holds the thread, so that posting to it is safe at any time.
 class ConnectionExchange final : public Exchange {
  public:
-  ConnectionExchange(std::shared_ptr<NetworkThread> thread, std::weak_ptr<Connection> connection)
-      : thread_(std::move(thread)), connection_(std::move(connection)) {}
+  ConnectionExchange(std::shared_ptr<NetworkThread> thread, std::weak_ptr<Connection> connection,
+                     const ConnectionContext& context)
+      : thread_(std::move(thread)),
+        connection_(std::move(connection)),
+        buffered_answer_bytes_(context.buffered_answer_bytes),
+        max_buffered_answer_bytes_(context.options.max_buffered_answer_bytes) {}
 
   void respond(Response response) override {
     if (answered_.exchange(true)) return;
     deliver(
         [response = std::move(response)](Connection& connection) mutable { connection.answer(std::move(response)); });
+  }
+
+  bool has_room_for(std::size_t answer_bytes) const override {
+    const std::size_t others = buffered_answer_bytes_->load();
+    return answer_bytes <= kSmallAnswerBytes || others == 0 || others + answer_bytes <= max_buffered_answer_bytes_;
   }
 
   void post(std::function<void()> work) override {
@@ -93,6 +122,8 @@ class ConnectionExchange final : public Exchange {
 
   std::shared_ptr<NetworkThread> thread_;
   std::weak_ptr<Connection> connection_;
+  std::shared_ptr<const std::atomic<std::size_t>> buffered_answer_bytes_;
+  const std::size_t max_buffered_answer_bytes_;
   std::atomic<bool> answered_{false};
   std::function<void()> on_abandoned_;
 };
@@ -134,6 +165,11 @@ void fill_head(const beast_http::request_header<>& message, RequestHead& head) {
 // What decides where a request ends must be beyond doubt: a proxy in front that reads it in another way could be made
 // to take the rest of a body for a request of its own.
 std::optional<Error> check_framing(const beast_http::request_header<>& message, bool chunked) {
+  const auto length = message.find(beast_http::field::content_length);
+  if (length != message.end() &&
+      (message.count(beast_http::field::content_length) > 1 || length->value().find(',') != std::string_view::npos)) {
+    return Error(ErrorKind::kMalformed, "Content-Length may be given only once", "Content-Length");
+  }
   const auto coding = message.find(beast_http::field::transfer_encoding);
   if (coding != message.end() && (!chunked || !equals_ignoring_case(coding->value(), "chunked"))) {
     return Error(ErrorKind::kMalformed, "Transfer-Encoding may only be 'chunked'", "Transfer-Encoding");
@@ -222,7 +258,7 @@ asio::awaitable<bool> Connection::wait_for_request() {
 
 void Connection::begin_exchange() {
   answer_.reset();
-  exchange_ = std::make_shared<ConnectionExchange>(thread_, weak_from_this());
+  exchange_ = std::make_shared<ConnectionExchange>(thread_, weak_from_this(), context_);
   exchange_->head.peer = stream_->peer();
   exchange_->head.arrived = Clock::now();
 }
@@ -249,6 +285,7 @@ asio::awaitable<Connection::Next> Connection::serve_request() {
     context_.handler.on_request(exchange_);
     co_await wait_for_answer();
     early = std::exchange(answer_, std::nullopt);
+    reading.reservation.release();
   }
   const bool close = draining_ || early->close || !keep_alive || stream_->ended();
   co_return co_await send(std::move(*early), close ? Next::kLingerAndClose : Next::kRequest, with_body, http10);
@@ -302,7 +339,8 @@ asio::awaitable<std::optional<Error>> Connection::read_body(Reading& reading, st
   }
   const Deadline deadline = Deadline::after(context_.options.body_timeout);
   while (!reading.parser.is_done()) {
-    if (!reading.reservation.grow_to(std::max(length, reading.message().body().size()))) {
+    // What has come, not what was announced: a client that announces much and sends nothing keeps nobody out.
+    if (!reading.reservation.grow_to(reading.message().body().size())) {
       co_return Error(ErrorKind::kOverloaded, "too many large requests are being received at once");
     }
     std::optional<Error> error = co_await parse_more(reading, deadline);
@@ -336,6 +374,7 @@ asio::awaitable<Connection::Next> Connection::send(Response response, Next next,
   const AfterResponse after = next != Next::kRequest ? AfterResponse::kClose
                               : http10               ? AfterResponse::kKeepAliveHttp10
                                                      : AfterResponse::kKeepAlive;
+  const AnswerReservation on_its_way(*context_.buffered_answer_bytes, response.body.size());
   const std::string head = response_head(response, after, date_now());
   const bool sent = co_await stream_->write(head, with_body ? std::string_view(response.body) : std::string_view(),
                                             context_.options.write_timeout);

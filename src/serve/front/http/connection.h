@@ -27,19 +27,23 @@ struct ConnectionContext {
   Handler& handler;
   TrafficMetrics traffic;
   std::atomic<std::size_t> buffered_body_bytes{0};
+  /// Shared with exchanges, which may outlive all of this.
+  std::shared_ptr<std::atomic<std::size_t>> buffered_answer_bytes = std::make_shared<std::atomic<std::size_t>>(0);
   std::function<void()> on_closed;  ///< Any network thread; once per connection, when it is gone.
 };
 
-/// Bytes of a body counted against max_buffered_body_bytes until it is destroyed.
+/// Bytes of a body counted against max_buffered_body_bytes until it is released. Small bodies are not counted, so that
+/// large ones never keep them out.
 class BodyReservation {
  public:
   explicit BodyReservation(ConnectionContext& context) : context_(context) {}
-  ~BodyReservation() { context_.buffered_body_bytes -= reserved_; }
+  ~BodyReservation() { release(); }
   BodyReservation(const BodyReservation&) = delete;
   BodyReservation& operator=(const BodyReservation&) = delete;
 
   /// Raises the reservation to `bytes`, if there is room.
   bool grow_to(std::size_t bytes);
+  void release();
 
  private:
   ConnectionContext& context_;

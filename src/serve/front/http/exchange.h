@@ -4,6 +4,7 @@
 // An Exchange is made and destroyed by the transport's threads and may outlive its connection in the hands of others.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -24,6 +25,10 @@ class Exchange {
 
   /// Answers. Exactly once, on any thread, also when abandoned. Never blocks.
   virtual void respond(Response response) = 0;
+
+  /// Whether an answer of so many bytes may be kept until its client has taken it: a client that reads slowly costs
+  /// memory. Any thread.
+  virtual bool has_room_for(std::size_t answer_bytes) const = 0;
 
   /// Runs `work` on the connection's network thread. Only before respond(). Any thread; never blocks.
   virtual void post(std::function<void()> work) = 0;

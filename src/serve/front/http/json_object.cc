@@ -66,12 +66,21 @@ std::size_t invalid_utf8_at(std::string_view text) {
 }
 
 Error parse_error(simdjson::error_code code, std::string_view body) {
+  if (body.starts_with("\xEF\xBB\xBF")) {
+    return {ErrorKind::kMalformed, "the body begins with a byte order mark, which JSON does not have"};
+  }
   switch (code) {
     case simdjson::UTF8_ERROR:
       return {ErrorKind::kMalformed,
               "the body is not valid UTF-8 (first at byte " + std::to_string(invalid_utf8_at(body)) + ")"};
     case simdjson::EMPTY:
       return {ErrorKind::kMalformed, "the body is empty: a JSON object is expected"};
+    case simdjson::STRING_ERROR:
+      return {
+          ErrorKind::kMalformed,
+          "the body is not valid JSON: a string has an escape that JSON does not have, or half of a surrogate pair"};
+    case simdjson::NUMBER_ERROR:
+      return {ErrorKind::kMalformed, "the body is not valid JSON: a number is malformed or too large"};
     case simdjson::DEPTH_ERROR:
       return {ErrorKind::kMalformed, "the body nests deeper than " + std::to_string(kMaxDepth) + " levels"};
     default:

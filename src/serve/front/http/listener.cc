@@ -28,6 +28,8 @@ namespace {
 // rest.
 constexpr std::size_t kMaxRefusing = 256;
 constexpr auto kAcceptPause = std::chrono::milliseconds(20);
+constexpr auto kCutOffPause = std::chrono::seconds(1);  // For the answers to what was cut off.
+constexpr auto kAcceptWarningPause = std::chrono::seconds(10);
 
 struct ListenerMetrics {
   explicit ListenerMetrics(metrics::Registry& registry)
@@ -63,7 +65,8 @@ struct Listener::Impl {
   Impl(ListenerOptions given, Handler& handler, metrics::Registry& registry)
       : options(std::move(given)),
         metrics(registry),
-        context{options, handler, metrics.traffic, {}, [this] { on_closed(); }} {
+        context{
+            .options = options, .handler = handler, .traffic = metrics.traffic, .on_closed = [this] { on_closed(); }} {
     for (int i = 0; i < options.threads; ++i) threads.push_back(std::make_shared<NetworkThread>());
     acceptor.emplace(threads.front()->io);
     pause.emplace(threads.front()->io);
@@ -76,7 +79,8 @@ struct Listener::Impl {
   void take(tcp::socket socket, const std::shared_ptr<NetworkThread>& thread);
   void on_closed();
   void on_every_connection(void (Connection::*call)());
-  bool stop(Deadline deadline);
+  bool stop(Deadline deadline, const std::function<void()>& cut_off);
+  bool wait_closed(Deadline deadline);
 
   const ListenerOptions options;
   ListenerMetrics metrics;
@@ -125,6 +129,7 @@ void Listener::Impl::run() {
 
 asio::awaitable<void> Listener::Impl::accept_all() {
   std::size_t next = 0;
+  Deadline quiet(Clock::now());
   while (!stopping) {
     const std::shared_ptr<NetworkThread> thread = threads[next];
     tcp::socket socket(thread->io);
@@ -134,7 +139,8 @@ asio::awaitable<void> Listener::Impl::accept_all() {
     if (!error) {
       next = (next + 1) % threads.size();
       take(std::move(socket), thread);
-    } else {
+    } else if (quiet.expired()) {
+      quiet = Deadline::after(kAcceptWarningPause);
       log::warn("cannot accept a connection", {{"reason", error.message()}});
     }
     // Out of descriptors, or too many being refused: only time helps.
@@ -184,7 +190,15 @@ void Listener::Impl::on_every_connection(void (Connection::*call)()) {
   }
 }
 
-bool Listener::Impl::stop(Deadline deadline) {
+bool Listener::Impl::wait_closed(Deadline deadline) {
+  std::unique_lock lock(mutex);
+  const auto none_open = [this] { return open == 0; };
+  if (!deadline.never()) return closed.wait_until(lock, deadline.at(), none_open);
+  closed.wait(lock, none_open);
+  return true;
+}
+
+bool Listener::Impl::stop(Deadline deadline, const std::function<void()>& cut_off) {
   {
     const std::lock_guard lock(mutex);
     if (std::exchange(stopped, true)) return true;
@@ -196,16 +210,10 @@ bool Listener::Impl::stop(Deadline deadline) {
     pause->cancel();
   });
   on_every_connection(&Connection::drain);
-  bool clean = false;
-  {
-    std::unique_lock lock(mutex);
-    const auto none_open = [this] { return open == 0; };
-    if (deadline.never()) {
-      closed.wait(lock, none_open);
-      clean = true;
-    } else {
-      clean = closed.wait_until(lock, deadline.at(), none_open);
-    }
+  const bool clean = wait_closed(deadline);
+  if (!clean && cut_off) {
+    cut_off();
+    wait_closed(Deadline::after(kCutOffPause));
   }
   if (!clean) on_every_connection(&Connection::abort);
   for (const auto& thread : threads) thread->work.reset();  // run() returns once the last connection is gone.
@@ -228,6 +236,6 @@ Result<std::unique_ptr<Listener>> Listener::start(ListenerOptions options, Handl
 
 std::uint16_t Listener::port() const { return impl_->port; }
 
-bool Listener::stop(Deadline deadline) { return impl_->stop(deadline); }
+bool Listener::stop(Deadline deadline, const std::function<void()>& cut_off) { return impl_->stop(deadline, cut_off); }
 
 }  // namespace weir::serve::front::http

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -30,7 +31,8 @@ struct ListenerOptions {
   std::size_t max_connections = 4096;  ///< One more is answered 503 and closed.
   std::size_t max_header_bytes = 16u << 10;
   std::size_t max_body_bytes = 8u << 20;
-  std::size_t max_buffered_body_bytes = 256u << 20;  ///< Of all connections together; more is refused as overload.
+  std::size_t max_buffered_body_bytes = 256u << 20;    ///< Of all connections together; more is refused as overload.
+  std::size_t max_buffered_answer_bytes = 512u << 20;  ///< Likewise, of answers that clients have not taken yet.
 
   Clock::duration header_timeout = std::chrono::seconds(10);  ///< From a request's first byte to the end of its header.
   Clock::duration body_timeout = std::chrono::seconds(60);    ///< From the end of the header to that of the body.
@@ -52,8 +54,9 @@ class Listener {
   std::uint16_t port() const;
 
   /// Stops accepting, closes idle connections at once, lets requests finish until the deadline, then closes the rest
-  /// and joins the threads. True when nothing had to be cut off. Only the first call does anything.
-  bool stop(Deadline deadline);
+  /// and joins the threads. `cut_off` is called at the deadline if there is a rest: what it answers is still sent. True
+  /// when nothing had to be cut off. Only the first call does anything.
+  bool stop(Deadline deadline, const std::function<void()>& cut_off = nullptr);
 
  private:
   struct Impl;

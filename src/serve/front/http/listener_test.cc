@@ -16,6 +16,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+constexpr std::size_t kLargeBytes = 16u << 20;
+
 /// Answers "METHOD PATH BODY-LENGTH"; keeps the exchanges of /hold until they are released; refuses /forbidden by its
 /// head.
 class EchoHandler final : public Handler {
@@ -26,6 +28,11 @@ class EchoHandler final : public Handler {
   }
 
   void on_request(const std::shared_ptr<Exchange>& exchange) override {
+    if (exchange->head.path == "/large") {
+      const bool room = exchange->has_room_for(kLargeBytes);
+      exchange->respond(text(200, room ? std::string(kLargeBytes, 'x') : "no room"));
+      return;
+    }
     if (exchange->head.path != "/hold") {
       exchange->respond(echo(*exchange));
       return;
@@ -264,18 +271,49 @@ TEST_F(ListenerTest, LimitsChunkedBodiesToo) {
   EXPECT_EQ(response->body, "body_too_large");
 }
 
+std::string post(std::string_view path, std::size_t bytes) {
+  return "POST " + std::string(path) + " HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(bytes) + "\r\n\r\n" +
+         std::string(bytes, 'x');
+}
+
 TEST_F(ListenerTest, BoundsTheBodiesOfAllConnectionsTogether) {
-  options_.max_buffered_body_bytes = 1000;
+  options_.max_buffered_body_bytes = 1'000'000;
   start();
   TestClient first(port());
-  ASSERT_TRUE(first.send("POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n" + std::string(900, 'x')));
+  ASSERT_TRUE(first.send(post("/hold", 900'000)));
   ASSERT_TRUE(handler_.wait_held(1));
   TestClient second(port());
-  EXPECT_EQ(second.ask("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 101\r\n\r\n")->body, "overloaded");
+  EXPECT_EQ(second.ask(post("/a", 200'000))->body, "overloaded");
+  TestClient small(port());
+  EXPECT_EQ(small.ask(post("/a", 3))->status, 200);
   handler_.release_all();
   EXPECT_EQ(first.read()->status, 200);
   TestClient third(port());
-  EXPECT_EQ(third.ask("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc")->status, 200);
+  EXPECT_EQ(third.ask(post("/a", 200'000))->status, 200);
+}
+
+TEST_F(ListenerTest, BodiesThatAreOnlyAnnouncedKeepNobodyOut) {
+  options_.max_buffered_body_bytes = 1'000'000;
+  start();
+  TestClient silent(port());
+  ASSERT_TRUE(silent.send("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nx"));
+  TestClient other(port());
+  EXPECT_EQ(other.ask(post("/a", 900'000))->status, 200);
+}
+
+TEST_F(ListenerTest, BoundsTheAnswersThatClientsDoNotRead) {
+  options_.max_buffered_answer_bytes = 20'000'000;
+  start();
+  constexpr std::string_view kLarge = "GET /large HTTP/1.1\r\nHost: x\r\n\r\n";  // 16 MiB: more than sockets hold
+  TestClient slow(port());
+  ASSERT_TRUE(slow.send(kLarge));
+  ASSERT_TRUE(slow.read(false));  // its head
+  TestClient second(port());
+  EXPECT_EQ(second.ask(kLarge)->body, "no room");
+  EXPECT_EQ(second.ask(kGet)->status, 200);
+  slow.close();
+  ASSERT_TRUE(wait_open(1));
+  EXPECT_EQ(second.ask(kLarge)->body.size(), 16u << 20);
 }
 
 TEST_F(ListenerTest, RefusesWhatIsNotHttp) {
@@ -286,6 +324,8 @@ TEST_F(ListenerTest, RefusesWhatIsNotHttp) {
         "GET /a HTTP/1.1\r\n\r\n", "GET /a HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
         "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
         "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na",
+        "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 1, 1\r\n\r\na",
         "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
         "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n",
         "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
