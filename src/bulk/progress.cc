@@ -1,7 +1,7 @@
 #include "bulk/progress.h"
 
-#include <cmath>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include <unistd.h>
