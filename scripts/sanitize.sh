@@ -21,7 +21,9 @@ case $preset in
     export LSAN_OPTIONS=suppressions=$supp/lsan.supp:print_suppressions=0
     export UBSAN_OPTIONS=print_stacktrace=1 ;;
   tsan)
-    export TSAN_OPTIONS=suppressions=$supp/tsan.supp:halt_on_error=1:second_deadlock_stack=1:ignore_noninstrumented_modules=0 ;;
+    # Of ONNX Runtime, which is not instrumented, TSan sees half: a wait on a condition of its thread pool, but not the
+    # lock before it. What our own code does is checked all the same.
+    export TSAN_OPTIONS=suppressions=$supp/tsan.supp:halt_on_error=1:second_deadlock_stack=1:ignore_noninstrumented_modules=1 ;;
   *) echo "sanitize: error: no options known for the preset '$preset'" >&2; exit 1 ;;
 esac
 ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$jobs" "$@"
