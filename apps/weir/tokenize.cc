@@ -10,6 +10,7 @@
 #include <simdjson.h>
 
 #include "apps/weir/command.h"
+#include "bundle/json_writer.h"
 #include "tokenizers/tokenizer.h"
 
 namespace weir::cli {
@@ -36,25 +37,6 @@ struct Record {
   std::vector<std::int32_t> ids;
 };
 
-void append_string(std::string& out, std::string_view text) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  out += '"';
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20) {
-      out += "\\u00";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    } else {
-      out += c;
-    }
-  }
-  out += '"';
-}
-
 void append_number(std::string& out, std::int64_t number) {
   char digits[24];
   const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
@@ -78,7 +60,8 @@ std::string encoding_line(const Tokenizer& tokenizer, const Encoding& encoding) 
   std::string out;
   const auto number = [&](std::int64_t value) { append_number(out, value); };
   append_array(out, "ids", encoding.ids, number);
-  append_array(out, "tokens", encoding.ids, [&](std::int32_t id) { append_string(out, tokenizer.id_to_token(id)); });
+  append_array(out, "tokens", encoding.ids,
+               [&](std::int32_t id) { bundle::append_json_string(out, tokenizer.id_to_token(id)); });
   append_array(out, "type_ids", encoding.type_ids, number);
   append_array(out, "offsets", encoding.offsets, [&](const tokenizers::Offset& offset) {
     out += '[';
@@ -181,7 +164,7 @@ Result<std::string> answer(const Tokenizer& tokenizer, const Options& options, c
   if (options.decode) {
     WEIR_ASSIGN_OR_RETURN(const std::string text, tokenizer.decode(record.ids, !options.keep_special_tokens));
     std::string out = "{\"text\":";
-    append_string(out, text);
+    bundle::append_json_string(out, text);
     return out += '}';
   }
   WEIR_ASSIGN_OR_RETURN(const Encoding encoding, record.is_pair
@@ -201,7 +184,7 @@ std::size_t run_stream(const Tokenizer& tokenizer, const Options& options, std::
     if (!out.ok()) {
       ++failures;
       std::string message = "{\"error\":";
-      append_string(message, out.error().message);
+      bundle::append_json_string(message, out.error().message);
       out = message + "}";
     }
     *out += '\n';
