@@ -1,13 +1,13 @@
 #include "session/session.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
 #include <onnxruntime_run_options_config_keys.h>
 #include <onnxruntime_session_options_config_keys.h>
 
+#include "ops/domain.h"
 #include "session/runtime.h"
 #include "session/shared_weights.h"
 
@@ -104,6 +104,7 @@ Status check(const Options& options) {
 
 Ort::SessionOptions session_options(const Options& options) {
   Ort::SessionOptions made;
+  made.Add(ops::domain(options.intra_op_threads));
   made.SetGraphOptimizationLevel(ORT_ENABLE_ALL);
   made.SetExecutionMode(options.parallel_execution ? ORT_PARALLEL : ORT_SEQUENTIAL);
   made.SetIntraOpNumThreads(options.intra_op_threads);
@@ -118,12 +119,24 @@ Ort::SessionOptions session_options(const Options& options) {
   return made;
 }
 
-/// The batch's values by the graph's input names.
-std::optional<std::span<const std::int64_t>> values_of(const Batch& batch, const std::string& input) {
+/// The batch's values by the graph's input names; empty where it has none.
+std::span<const std::int64_t> values_of(const Batch& batch, const std::string& input) {
   if (input == "input_ids") return batch.input_ids;
   if (input == "attention_mask") return batch.attention_mask;
   if (input == "token_type_ids") return batch.token_type_ids;
-  return std::nullopt;
+  if (input == "offsets") return batch.offsets;
+  return {};
+}
+
+/// The shape of an input; empty when the batch does not have as many values.
+std::vector<std::int64_t> shape_of(const Batch& batch, const std::string& input) {
+  const auto size = static_cast<std::int64_t>(values_of(batch, input).size());
+  const auto rows = static_cast<std::int64_t>(batch.rows);
+  const auto columns = static_cast<std::int64_t>(batch.columns);
+  if (batch.offsets.empty() && size == rows * columns) return {rows, columns};
+  const std::int64_t wanted = input == "offsets" ? rows + 1 : static_cast<std::int64_t>(batch.input_ids.size());
+  if (!batch.offsets.empty() && size == wanted) return {size};
+  return {};
 }
 
 }  // namespace
@@ -168,20 +181,19 @@ Result<Tensor> Session::run(const Batch& batch, const std::string& output_name, 
     return Error(ErrorKind::kInvalidArgument, impl_->path + ": has no float output '" + output_name + "'", output_name);
   }
   return catching(impl_->path, [&]() -> Result<Tensor> {
-    const std::array<std::int64_t, 2> shape = {static_cast<std::int64_t>(batch.rows),
-                                               static_cast<std::int64_t>(batch.columns)};
     std::vector<const char*> names;
     std::vector<Ort::Value> values;
     for (const auto& input : impl_->inputs) {
       const auto span = values_of(batch, input.name);
-      if (!span || input.type != "int64" || span->size() != batch.rows * batch.columns) {
+      const std::vector<std::int64_t> shape = shape_of(batch, input.name);
+      if (input.type != "int64" || shape.empty()) {
         return Error(ErrorKind::kInvalidArgument,
                      impl_->path + ": input '" + input.name + "' (" + input.type + ") is not in the batch", input.name);
       }
       names.push_back(input.name.c_str());
       // ONNX Runtime takes a pointer to what it only reads.
-      values.push_back(Ort::Value::CreateTensor<std::int64_t>(impl_->memory, const_cast<std::int64_t*>(span->data()),
-                                                              span->size(), shape.data(), shape.size()));
+      values.push_back(Ort::Value::CreateTensor<std::int64_t>(impl_->memory, const_cast<std::int64_t*>(span.data()),
+                                                              span.size(), shape.data(), shape.size()));
     }
     const char* wanted = output_name.c_str();
     auto results = impl_->session->Run(shrink ? impl_->shrinking : impl_->plain, names.data(), values.data(),

@@ -1,8 +1,9 @@
-// ONNX Runtime behind our own types: one loaded graph and the threads that compute it. The only folder that includes
-// ONNX Runtime's headers; its exceptions end here.
+// ONNX Runtime behind our own types: one loaded graph and the threads that compute it. The only folder, with
+// ops, that includes ONNX Runtime's headers; its exceptions end here. Graphs may use the operators of ops.
 //
-// run() may be called by several threads at once, but an engine instance is one Session and one caller, so that the
-// intra-op threads are not shared. The weights' file is mapped and shared by all sessions and processes that load it;
+// run() may be called by several threads at once. Callers of a session with one intra-op thread compute each on its own
+// thread; of one with more, the callers share them, so that an engine instance of a padded model has a Session of its
+// own. The weights' file is mapped and shared by all sessions and processes that load it;
 // what ONNX Runtime packs anew is shared by the sessions made from one SharedWeights.
 #pragma once
 
@@ -55,13 +56,15 @@ struct TensorInfo {
   std::vector<std::int64_t> shape;
 };
 
-/// A padded batch, row-major [rows, columns]. Spans, so that the caller's buffers are used without a copy.
+/// Texts to compute: padded, row-major [rows, columns], or packed, [tokens] with `offsets`. Spans, so that the caller's
+/// buffers are used without a copy.
 struct Batch {
   std::size_t rows = 0;
   std::size_t columns = 0;
   std::span<const std::int64_t> input_ids;
   std::span<const std::int64_t> attention_mask;
   std::span<const std::int64_t> token_type_ids;  ///< Empty when the graph does not take them.
+  std::span<const std::int64_t> offsets = {};    ///< [rows + 1] of packed texts; empty: padded.
 };
 
 /// An output, row-major, owned by the session's arena until destroyed or the session's next run() on the same thread.

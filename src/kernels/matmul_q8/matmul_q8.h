@@ -52,7 +52,7 @@ struct PackedWeightsQ8 {
   std::size_t panel_bytes() const { return padded_inputs() * kPanelChannels; }
 };
 
-enum class Activation : std::uint8_t { kNone, kGeluErf, kGeluTanh, kSilu };
+enum class Activation : std::uint8_t { kNone, kGeluErf, kGeluTanh, kSilu, kRelu };
 
 struct MatmulQ8 {
   const std::uint8_t* activations = nullptr;

@@ -23,6 +23,9 @@ WEIR_INLINED inline void activate(F32x16 (&y)[count]) {
   if constexpr (activation == Activation::kGeluErf) gelu_erf_coarse(y);
   if constexpr (activation == Activation::kGeluTanh) unroll<kCount>([&]<int i>() { y[i] = gelu_tanh(y[i]); });
   if constexpr (activation == Activation::kSilu) unroll<kCount>([&]<int i>() { y[i] = silu(y[i]); });
+  if constexpr (activation == Activation::kRelu) {  // in this order a NaN stays NaN
+    unroll<kCount>([&]<int i>() WEIR_INLINED { y[i] = max(broadcast(0.0f), y[i]); });
+  }
 }
 
 /// Where the values of a tile go, and what has been seen of their magnitudes.
@@ -153,6 +156,8 @@ inline void products_tracked(const MatmulQ8& args, IndexRange rows, IndexRange p
       return products_activated<Activation::kGeluTanh>(args, rows, panels, out, peaks);
     case Activation::kSilu:
       return products_activated<Activation::kSilu>(args, rows, panels, out, peaks);
+    case Activation::kRelu:
+      return products_activated<Activation::kRelu>(args, rows, panels, out, peaks);
   }
 }
 

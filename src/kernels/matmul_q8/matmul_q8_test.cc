@@ -135,6 +135,7 @@ struct Epilogue {
 constexpr Epilogue kEpilogues[] = {
     {Activation::kNone, false, false, true, false},    {Activation::kGeluErf, false, false, false, true},
     {Activation::kGeluTanh, false, false, true, true}, {Activation::kSilu, false, false, true, false},
+    {Activation::kRelu, false, false, true, true},
     {Activation::kNone, true, true, true, true},       {Activation::kNone, true, false, true, true},
     {Activation::kNone, true, true, false, true},      {Activation::kNone, false, true, true, false},
 };

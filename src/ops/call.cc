@@ -1,0 +1,60 @@
+#include "ops/call.h"
+
+#include <algorithm>
+
+namespace weir::ops {
+namespace {
+
+Error bad_input(const char* name, const std::string& what) {
+  return {ErrorKind::kInvalidArgument, std::string("input '") + name + "' " + what, name};
+}
+
+}  // namespace
+
+Result<Call::Shape> Call::shape_of(std::size_t index, const char* name, std::size_t rank) const {
+  const Ort::ConstValue value = context_.GetInput(index);
+  if (value == nullptr) return bad_input(name, "is missing");
+  const auto info = value.GetTensorTypeAndShapeInfo();
+  const std::vector<std::int64_t> sizes = info.GetShape();
+  if (sizes.size() != rank) {
+    return bad_input(name, "has " + std::to_string(sizes.size()) + " dimensions instead of " + std::to_string(rank));
+  }
+  Shape shape;
+  for (std::size_t i = 0; i < rank; ++i) shape.sizes[i] = static_cast<std::size_t>(sizes[i]);
+  shape.data = value.GetTensorRawData();
+  return shape;
+}
+
+Status Call::check_size(const char* name, const char* what, std::size_t found, std::size_t wanted) {
+  if (found == wanted) return {};
+  return bad_input(name, "has " + std::to_string(found) + " " + what + " instead of " + std::to_string(wanted));
+}
+
+float* Call::output(std::size_t index, std::size_t rows, std::size_t columns) {
+  const std::int64_t shape[] = {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns)};
+  return context_.GetOutput(index, shape, 2).GetTensorMutableData<float>();
+}
+
+QuantizedOutput Call::quantized_output(std::size_t index, std::size_t rows, std::size_t columns) {
+  const std::size_t stride = quantized_stride(columns);
+  const std::int64_t shape[] = {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(stride)};
+  QuantizedOutput output;
+  output.data = context_.GetOutput(index, shape, 2).GetTensorMutableData<std::uint8_t>();
+  output.stride = stride;
+  output.scale = context_.GetOutput(index + 1, shape, 1).GetTensorMutableData<float>();
+  return output;
+}
+
+kernels::ParallelFor Call::parallel() const {
+  return [this](std::size_t count, const std::function<void(std::size_t)>& task) {
+    if (count == 1) return task(0);
+    const auto call = [](void* user, std::size_t i) { (*static_cast<const std::function<void(std::size_t)>*>(user))(i); };
+    context_.ParallelFor(call, count, 0, const_cast<std::function<void(std::size_t)>*>(&task));
+  };
+}
+
+std::size_t useful_threads(std::size_t count, std::size_t unit, std::size_t most) {
+  return std::clamp<std::size_t>((count + unit - 1) / unit, 1, most);
+}
+
+}  // namespace weir::ops

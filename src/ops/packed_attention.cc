@@ -1,0 +1,98 @@
+#include "ops/packed_attention.h"
+
+#include <atomic>
+
+#include "ops/scratch.h"
+#include "ops/texts.h"
+
+namespace weir::ops {
+namespace {
+
+constexpr std::int64_t kMostHeads = 1 << 16;
+/// Products of the scores, and floats of the context, that are worth a thread.
+constexpr std::size_t kProductsWorthAThread = std::size_t{1} << 20;
+constexpr std::size_t kFloatsWorthAThread = std::size_t{1} << 17;
+
+std::size_t score_products(const Texts& texts, std::size_t hidden) {
+  std::size_t products = 0;
+  for (std::size_t t = 0; t < texts.count(); ++t) {
+    const std::size_t tokens = texts.offsets[t + 1] - texts.offsets[t];
+    products += tokens * tokens;
+  }
+  return 2 * products * hidden;
+}
+
+/// Pairs of text and head, taken by whichever thread is free: they differ in cost by the square of their lengths.
+void attend(const Call& call, const kernels::AttentionVariant& variant, const kernels::Attention& args,
+            const Texts& texts, std::size_t threads, float* work, std::size_t work_floats) {
+  if (threads == 1) return variant.run(args, {0, texts.count(), 0, args.heads}, work);
+  std::atomic<std::size_t> next{0};
+  call.parallel()(threads, [&](std::size_t i) {
+    for (;;) {
+      const std::size_t unit = next.fetch_add(1, std::memory_order_relaxed);
+      if (unit >= texts.count() * args.heads) return;
+      const std::size_t text = unit / args.heads;
+      const std::size_t head = unit % args.heads;
+      variant.run(args, {text, text + 1, head, head + 1}, work + i * work_floats);
+    }
+  });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PackedAttention>> PackedAttention::create(const Node& node) {
+  auto kernel = std::make_unique<PackedAttention>();
+  WEIR_ASSIGN_OR_RETURN(const std::int64_t heads, node.integer("heads", 1, kMostHeads));
+  kernel->heads_ = static_cast<std::size_t>(heads);
+  WEIR_ASSIGN_OR_RETURN(kernel->scale_, node.number("scale"));
+  WEIR_ASSIGN_OR_RETURN(const std::string precision, node.text("precision"));
+  if (precision != "fp32" && precision != "bf16") {
+    return Error(ErrorKind::kInvalidArgument,
+                 "attribute 'precision' is '" + precision + "'; it must be fp32 or bf16", "precision");
+  }
+  WEIR_ASSIGN_OR_RETURN(const cpu::Features features, cpu::enabled());
+  kernel->variant_ = &kernels::choose_attention(features, precision == "bf16" ? kernels::AttentionPrecision::kBf16
+                                                                              : kernels::AttentionPrecision::kFp32);
+  kernel->quantize_ = &kernels::choose_quantize_rows(features);
+  kernel->threads_ = node.threads();
+  return kernel;
+}
+
+Status PackedAttention::compute(Call& call) const {
+  WEIR_ASSIGN_OR_RETURN(const auto input, call.matrix<float>(0, "query_key_value"));
+  if (input.columns == 0 || input.columns % (3 * heads_) != 0) {
+    return Error(ErrorKind::kInvalidArgument,
+                 "input 'query_key_value' has " + std::to_string(input.columns) +
+                     " columns, which are not three equal parts of " + std::to_string(heads_) + " heads",
+                 "query_key_value");
+  }
+  WEIR_ASSIGN_OR_RETURN(const Texts texts, read_texts(call, 1, input.rows));
+  const std::size_t hidden = input.columns / 3;
+  WEIR_ASSIGN_OR_RETURN(float* context, scratch<float>(Slot::kRows, input.rows * hidden));
+  kernels::Attention args;
+  args.query = input.data;
+  args.key = input.data + hidden;
+  args.value = input.data + 2 * hidden;
+  args.stride = input.columns;
+  args.offsets = texts.offsets.data();
+  args.heads = heads_;
+  args.head_size = hidden / heads_;
+  args.scale = scale_;
+  args.out = context;
+  args.out_stride = hidden;
+  const std::size_t threads = useful_threads(score_products(texts, hidden), kProductsWorthAThread, threads_);
+  const std::size_t work_floats = kernels::attention_scratch_floats(texts.longest, args.head_size);
+  WEIR_ASSIGN_OR_RETURN(float* work, scratch<float>(Slot::kWork, threads * work_floats));
+  attend(call, *variant_, args, texts, threads, work, work_floats);
+
+  const QuantizedOutput out = call.quantized_output(0, input.rows, hidden);
+  const std::size_t parts = useful_threads(input.rows * hidden, kFloatsWorthAThread, threads_);
+  call.parallel()(parts, [&](std::size_t i) {
+    const kernels::IndexRange range = share(input.rows, parts, i);
+    quantize_->run({context + range.begin * hidden, hidden, range.end - range.begin, hidden,
+                    out.data + range.begin * out.stride, out.stride, out.scale + range.begin});
+  });
+  return {};
+}
+
+}  // namespace weir::ops

@@ -1,0 +1,36 @@
+// Embeddings of word, position and segment, summed and layer-normalized (kernels/embedding).
+//
+//   input_ids, token_type_ids (optional) int64 [tokens], offsets int64 [texts + 1], words [vocabulary, hidden],
+//   positions [positions, hidden], segments [types, hidden] (optional), gamma, beta [hidden]
+//   → hidden [tokens, hidden], rows u8, scales
+//
+// A text's positions begin at attribute `first_position`.
+#pragma once
+
+#include <memory>
+
+#include "kernels/embedding/embedding.h"
+#include "ops/operator.h"
+
+namespace weir::ops {
+
+class PackedEmbedding {
+ public:
+  static constexpr const char* kName = "PackedEmbedding";
+  static constexpr Port kInputs[] = {kInt64Port, optional(kInt64Port), kInt64Port, kFloatPort,
+                                     kFloatPort, optional(kFloatPort), kFloatPort, kFloatPort};
+  static constexpr Port kOutputs[] = {kFloatPort, kBytesPort, kFloatPort};
+
+  static Result<std::unique_ptr<PackedEmbedding>> create(const Node& node);
+  Status compute(Call& call) const;
+
+ private:
+  Status read_tables(const Call& call, kernels::Embedding& args, std::size_t longest_text) const;
+
+  float epsilon_ = 0;
+  std::size_t first_position_ = 0;
+  const kernels::EmbeddingVariant* variant_ = nullptr;
+  std::size_t threads_ = 1;
+};
+
+}  // namespace weir::ops
