@@ -3,6 +3,9 @@
 // Every family's graph takes input_ids, attention_mask and, if the model has them, token_type_ids (int64
 // [batch, sequence]) and gives last_hidden_state (float [batch, sequence, hidden]).
 //
+// The packed form of a graph, on operators of ours (docs/operators.md), takes input_ids and token_type_ids (int64
+// [tokens]) and offsets (int64 [texts + 1]) and gives sentence_embedding (float [texts, hidden]): pooled, not normalized.
+//
 // Values; one thread.
 #pragma once
 
@@ -22,6 +25,8 @@ inline constexpr const char* kInputIds = "input_ids";
 inline constexpr const char* kAttentionMask = "attention_mask";
 inline constexpr const char* kTokenTypeIds = "token_type_ids";
 inline constexpr const char* kLastHiddenState = "last_hidden_state";
+inline constexpr const char* kOffsets = "offsets";
+inline constexpr const char* kSentenceEmbedding = "sentence_embedding";
 
 /// What others need to know of a model, whatever its family.
 struct Facts {
@@ -34,6 +39,12 @@ struct Facts {
   bool has_token_type_ids = true;
 };
 
+/// How a packed graph computes.
+struct PackedForm {
+  std::string precision = "int8";  ///< Of the linear layers; kUnsupported names those that are not there.
+  std::string pooling = "mean";    ///< mean, cls, max or last.
+};
+
 /// A model of a family, as its config.json describes it.
 class Architecture {
  public:
@@ -43,6 +54,9 @@ class Architecture {
   /// Adds the model to the graph. kCorrupt: a tensor is missing, has another shape than the config says, holds NaN or
   /// Inf, or belongs to a part that the config does not have.
   virtual Status build(Weights& weights, onnx::GraphBuilder& graph) const = 0;
+
+  /// As build(), in packed form.
+  virtual Status build_packed(Weights& weights, onnx::GraphBuilder& graph, const PackedForm& form) const = 0;
 };
 
 /// Chooses the family by `model_type` and checks the config. kUnsupported names what is not implemented: a model type,

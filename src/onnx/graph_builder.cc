@@ -113,10 +113,36 @@ std::string GraphBuilder::node(const std::string& op, const std::vector<std::str
   return output;
 }
 
+void GraphBuilder::weir_node(const std::string& op, const std::vector<std::string>& inputs,
+                             const std::vector<std::string>& outputs, const Attributes& attributes) {
+  if (impl_->model.opset_import_size() == 1) {
+    auto& opset = *impl_->model.add_opset_import();
+    opset.set_domain(kWeirDomain);
+    opset.set_version(kWeirOpset);
+  }
+  ::onnx::NodeProto& node = *impl_->graph().add_node();
+  node.set_domain(kWeirDomain);
+  node.set_op_type(op);
+  for (const std::string& input : inputs) node.add_input(input);
+  for (const std::string& output : outputs) {
+    if (!output.empty()) impl_->claim(output);
+    if (!output.empty() && node.name().empty()) node.set_name(output);
+    node.add_output(output);
+  }
+  for (const auto& [name, value] : attributes) add_attribute(node, name, value);
+}
+
 std::string GraphBuilder::weight(const std::string& name, const std::vector<std::int64_t>& shape,
                                  std::span<const float> values) {
   auto& tensor = impl_->initializer(name, shape, ::onnx::TensorProto::FLOAT, values.size());
   refer_to(tensor, impl_->weights->name(), impl_->weights->append(std::as_bytes(values)));
+  return name;
+}
+
+std::string GraphBuilder::bytes(const std::string& name, std::span<const std::byte> values) {
+  const auto size = static_cast<std::int64_t>(values.size());
+  auto& tensor = impl_->initializer(name, {size}, ::onnx::TensorProto::INT8, values.size());
+  refer_to(tensor, impl_->weights->name(), impl_->weights->append(values));
   return name;
 }
 

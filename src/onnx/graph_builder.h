@@ -22,6 +22,9 @@ namespace weir::onnx {
 inline constexpr std::int64_t kOpset = 20;
 /// The file format's version; 9 is the one of opset 20.
 inline constexpr std::int64_t kIrVersion = 9;
+/// Our own operators.
+inline constexpr const char* kWeirDomain = "weir";
+inline constexpr std::int64_t kWeirOpset = 1;
 
 using AttributeValue = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<float>>;
 using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
@@ -46,8 +49,16 @@ class GraphBuilder {
   std::string node(const std::string& op, const std::vector<std::string>& inputs, const std::string& output,
                    const Attributes& attributes = {});
 
+  /// A node of our own domain (docs/operators.md), named as its first output. An empty name is an input or output
+  /// left out.
+  void weir_node(const std::string& op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+                 const Attributes& attributes = {});
+
   /// An initializer in the weights file. Returns `name`.
   std::string weight(const std::string& name, const std::vector<std::int64_t>& shape, std::span<const float> values);
+
+  /// An opaque initializer in the weights file: int8, of one dimension. Returns `name`.
+  std::string bytes(const std::string& name, std::span<const std::byte> values);
 
   /// Constants in the graph itself. Return `name`. An empty shape is a scalar.
   std::string int64_constant(const std::string& name, const std::vector<std::int64_t>& shape,
