@@ -68,6 +68,14 @@ std::optional<Pooling> pooling_from_name(std::string_view name) {
   return std::nullopt;
 }
 
+std::string_view layout_name(Layout layout) { return layout == Layout::kPacked ? "packed" : "padded"; }
+
+std::optional<Layout> layout_from_name(std::string_view name) {
+  if (name == layout_name(Layout::kPadded)) return Layout::kPadded;
+  if (name == layout_name(Layout::kPacked)) return Layout::kPacked;
+  return std::nullopt;
+}
+
 std::string_view output_kind_name(Output output) {
   return output == Output::kTokenVectors ? "token_vectors" : "text_vectors";
 }

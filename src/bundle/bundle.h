@@ -24,8 +24,13 @@ inline constexpr int kFormatVersion = 1;
 
 enum class Pooling { kMean, kCls, kMax, kLast };
 
-/// What the graph's output holds. Its inputs are always input_ids and attention_mask, with token_type_ids if the model
-/// has them: int64 [batch, sequence].
+/// How texts lie in the graph's inputs: input_ids, token_type_ids if the model has them, and
+enum class Layout {
+  kPadded,  ///< attention_mask, all int64 [batch, sequence].
+  kPacked,  ///< offsets [texts + 1]; the others [tokens], one text after the other. Operators of ours (domain weir).
+};
+
+/// What the graph's output holds.
 enum class Output {
   kTokenVectors,  ///< float [batch, sequence, hidden]: pooling is ours.
   kTextVectors,   ///< float [batch, hidden]: the graph has pooled already.
@@ -55,6 +60,7 @@ struct Manifest {
   std::uint32_t pad_token_id = 0;
   bool has_token_type_ids = true;
 
+  Layout layout = Layout::kPadded;
   Output output = Output::kTokenVectors;
   std::string output_name = "last_hidden_state";
   Pooling pooling = Pooling::kMean;
@@ -91,6 +97,9 @@ Result<Bundle> load(const std::string& folder);
 /// Writes weir.json and golden.json into `folder`, which exists. kIo.
 Status write_manifest(const std::string& folder, const Manifest& manifest);
 Status write_golden(const std::string& folder, const std::vector<Golden>& golden);
+
+std::string_view layout_name(Layout layout);
+std::optional<Layout> layout_from_name(std::string_view name);
 
 std::string_view pooling_name(Pooling pooling);
 std::optional<Pooling> pooling_from_name(std::string_view name);

@@ -67,6 +67,9 @@ Status check_manifest(const Manifest& manifest, const std::string& file) {
     return field_error(file, "precision", "is '" + manifest.precision + "'; this weir knows: fp32, fp16, bf16, int8",
                        ErrorKind::kUnsupported);
   }
+  if (manifest.layout == Layout::kPacked && manifest.output != Output::kTextVectors) {
+    return field_error(file, "layout", "is packed, but output.kind is not text_vectors: packed graphs pool themselves");
+  }
   if (manifest.pad_token_id >= manifest.vocabulary_size) {
     return field_error(file, "pad_token_id",
                        "is " + std::to_string(manifest.pad_token_id) + ", outside the vocabulary of " +

@@ -117,6 +117,16 @@ void read_pooling(Fields& fields, Manifest& manifest) {
   manifest.pooling = *pooling;
 }
 
+/// Bundles from before there were packed ones do not say.
+void read_layout(Fields& fields, Manifest& manifest) {
+  if (!fields.present("layout")) return;
+  std::string name;
+  fields.text("layout", name, 1, 64);
+  const auto layout = layout_from_name(name);
+  if (!layout) return fields.fail("layout", "is '" + name + "'; expected padded or packed");
+  manifest.layout = *layout;
+}
+
 void read_matryoshka(Fields& fields, const std::string& file, Manifest& manifest) {
   fields.array("matryoshka_dimensions", kMaxMatryoshka, [&](dom::element element, const std::string& at) -> Status {
     std::uint64_t length = 0;
@@ -180,6 +190,7 @@ Result<Manifest> parse_manifest(const std::string& json, const std::string& file
   fields.number("vocabulary_size", manifest.vocabulary_size, 1, kMaxVocabulary);
   fields.number("pad_token_id", manifest.pad_token_id, 0, kMaxVocabulary);
   fields.boolean("has_token_type_ids", manifest.has_token_type_ids);
+  read_layout(fields, manifest);
   fields.object("output",
                 [&](dom::object output, const std::string& at) { return read_output(output, at, file, manifest); });
   read_pooling(fields, manifest);

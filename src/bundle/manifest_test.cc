@@ -20,6 +20,7 @@ Manifest sample() {
   manifest.vocabulary_size = 100;
   manifest.pad_token_id = 3;
   manifest.has_token_type_ids = false;
+  manifest.layout = Layout::kPacked;
   manifest.output = Output::kTextVectors;
   manifest.output_name = "sentence_embedding";
   manifest.pooling = Pooling::kLast;
@@ -50,6 +51,7 @@ TEST(Manifest, ReadsWhatItWrote) {
   EXPECT_EQ(read->max_tokens, 256U);
   EXPECT_EQ(read->pad_token_id, 3U);
   EXPECT_FALSE(read->has_token_type_ids);
+  EXPECT_EQ(read->layout, Layout::kPacked);
   EXPECT_EQ(read->output, Output::kTextVectors);
   EXPECT_EQ(read->output_name, "sentence_embedding");
   EXPECT_EQ(read->pooling, Pooling::kLast);
@@ -122,6 +124,8 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"\"max_tokens\": 256", "\"max_tokens\": 4294967297", "'max_tokens': expected a whole number"},
         Broken{"\"pad_token_id\": 3", "\"pad_token_id\": 100", "outside the vocabulary of 100"},
         Broken{"\"has_token_type_ids\": false", "\"has_token_type_ids\": 0", "expected true or false, found a number"},
+        Broken{"\"packed\"", "\"ragged\"", "'layout': is 'ragged'"},
+        Broken{"\"text_vectors\"", "\"token_vectors\"", "'layout': is packed, but output.kind is not text_vectors"},
         Broken{"\"kind\": \"text_vectors\"", "\"kind\": \"logits\"", "'output.kind': is 'logits'"},
         Broken{"\"kind\": \"text_vectors\",", "", "'output.kind': missing"},
         Broken{"\"sentence_embedding\"", "\"\"", "'output.name': must not be empty"},

@@ -67,6 +67,7 @@ std::string manifest_json(const Manifest& manifest) {
   json.field("pad_token_id", manifest.pad_token_id);
   json.key("has_token_type_ids");
   json.boolean(manifest.has_token_type_ids);
+  json.field("layout", layout_name(manifest.layout));
   json.key("output");
   json.open('{');
   json.field("kind", output_kind_name(manifest.output));
