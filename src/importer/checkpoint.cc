@@ -10,13 +10,17 @@
 namespace weir::importer {
 namespace {
 
+bool is_packed(const ConversionRequest& request) { return request.precision != "fp32"; }
+
 Status write_graph(const families::Architecture& architecture, const safetensors::Checkpoint& checkpoint,
-                   const ConversionRequest& request) {
+                   const ConversionRequest& request, const huggingface::Layout& layout) {
   WEIR_ASSIGN_OR_RETURN(onnx::WeightsFile file,
                         onnx::WeightsFile::create(request.folder + "/model.weights", request.cancelled));
   families::Weights weights(checkpoint);
   onnx::GraphBuilder graph(architecture.facts().family, &file);
-  WEIR_RETURN_IF_ERROR(architecture.build(weights, graph));
+  const families::PackedForm form{request.precision, std::string(bundle::pooling_name(layout.pooling))};
+  WEIR_RETURN_IF_ERROR(is_packed(request) ? architecture.build_packed(weights, graph, form)
+                                          : architecture.build(weights, graph));
   WEIR_RETURN_IF_ERROR(file.finish());
   return graph.save(request.folder + "/model.onnx");
 }
@@ -44,7 +48,7 @@ Result<Conversion> convert_checkpoint(const ConversionRequest& request) {
   WEIR_RETURN_IF_ERROR(check_dimensions(layout, facts));
   WEIR_ASSIGN_OR_RETURN(conversion.tokenizer_path, find_tokenizer(source.folders, layout.transformer_path));
   WEIR_ASSIGN_OR_RETURN(const auto checkpoint, safetensors::Checkpoint::open(folder));
-  WEIR_RETURN_IF_ERROR(write_graph(*architecture, checkpoint, request));
+  WEIR_RETURN_IF_ERROR(write_graph(*architecture, checkpoint, request, layout));
 
   bundle::Manifest& manifest = conversion.manifest;
   apply_layout(layout, manifest);
@@ -53,9 +57,17 @@ Result<Conversion> convert_checkpoint(const ConversionRequest& request) {
   manifest.vocabulary_size = facts.vocabulary_size;
   manifest.pad_token_id = facts.pad_token_id;
   manifest.has_token_type_ids = facts.has_token_type_ids;
-  manifest.output = bundle::Output::kTokenVectors;
-  manifest.output_name = families::kLastHiddenState;
-  manifest.lineage.steps = {"import: " + facts.family + ", fp32"};
+  manifest.precision = request.precision;
+  if (is_packed(request)) {
+    manifest.layout = bundle::Layout::kPacked;
+    manifest.output = bundle::Output::kTextVectors;
+    manifest.output_name = families::kSentenceEmbedding;
+  } else {
+    manifest.output = bundle::Output::kTokenVectors;
+    manifest.output_name = families::kLastHiddenState;
+  }
+  manifest.lineage.steps = {"import: " + facts.family + ", " + request.precision +
+                            (is_packed(request) ? ", packed" : "")};
   conversion.files = layout.files;
   for (const std::string& name : checkpoint.files()) conversion.files.push_back(folder + "/" + name);
   return conversion;

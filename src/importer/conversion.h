@@ -22,7 +22,8 @@ struct Conversion {
 struct ConversionRequest {
   const Source* source = nullptr;
   huggingface::Overrides overrides;
-  std::string folder;  ///< Where to write.
+  std::string folder;              ///< Where to write.
+  std::string precision = "fp32";  ///< fp32: padded; another: packed. Of checkpoints only.
   std::function<bool()> cancelled;
 };
 

@@ -18,7 +18,9 @@ class Runner {
     const std::vector<std::int64_t> ids(encoding.ids.begin(), encoding.ids.end());
     const std::vector<std::int64_t> types(encoding.type_ids.begin(), encoding.type_ids.end());
     const std::vector<std::int64_t> mask(tokens, 1);
+    const std::vector<std::int64_t> offsets = {0, static_cast<std::int64_t>(tokens)};
     session::Batch batch{1, tokens, ids, mask, {}};
+    if (manifest_.layout == bundle::Layout::kPacked) batch.offsets = offsets;
     if (manifest_.has_token_type_ids) batch.token_type_ids = types;
     WEIR_ASSIGN_OR_RETURN(const session::Tensor output, session_.run(batch, manifest_.output_name));
     WEIR_ASSIGN_OR_RETURN(const std::size_t hidden, check_shape(output.shape(), tokens));
@@ -68,16 +70,15 @@ std::vector<std::string> golden_texts() {
   };
 }
 
-Result<std::vector<bundle::Golden>> compute_golden(const std::string& folder, bundle::Manifest& manifest,
-                                                   const tokenizers::Tokenizer& tokenizer,
-                                                   const std::function<bool()>& cancelled) {
-  WEIR_ASSIGN_OR_RETURN(const auto session, session::Session::load(folder + "/model.onnx", session::Options()));
+Result<std::vector<bundle::Golden>> compute_golden(const GoldenRequest& request, bundle::Manifest& manifest,
+                                                   const tokenizers::Tokenizer& tokenizer) {
+  WEIR_ASSIGN_OR_RETURN(const auto session, session::Session::load(request.folder + "/model.onnx", session::Options()));
   Runner runner(*session, manifest);
   tokenizers::EncodeOptions encode;
   encode.max_tokens = manifest.max_tokens;
   std::vector<bundle::Golden> golden;
-  for (std::string& text : golden_texts()) {
-    if (cancelled && cancelled()) return Error(ErrorKind::kCancelled, "interrupted");
+  for (const std::string& text : request.texts) {
+    if (request.cancelled && request.cancelled()) return Error(ErrorKind::kCancelled, "interrupted");
     const auto encoding = tokenizer.encode(text, encode);
     if (!encoding.ok()) {
       Error error = encoding.error();
@@ -90,7 +91,7 @@ Result<std::vector<bundle::Golden>> compute_golden(const std::string& folder, bu
       error.message = "the model fails on the text \"" + text.substr(0, 40) + "\": " + error.message;
       return error;
     }
-    golden.push_back({std::move(text), std::move(*vector)});
+    golden.push_back({text, std::move(*vector)});
   }
   return golden;
 }

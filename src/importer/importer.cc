@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/cpu_features.h"
 #include "base/file.h"
 #include "importer/conversion.h"
 #include "importer/golden.h"
@@ -52,21 +53,27 @@ class Import {
     WEIR_ASSIGN_OR_RETURN(const Source source, find_source(options_.source));
     WEIR_ASSIGN_OR_RETURN(StagedFolder staged, stage());
     WEIR_RETURN_IF_ERROR(step("writing graph and weights"));
-    const ConversionRequest request{&source, options_.overrides, staged.path(), options_.cancelled};
+    WEIR_RETURN_IF_ERROR(check_precision(source));
+    const ConversionRequest request{&source, options_.overrides, staged.path(), "fp32", options_.cancelled};
     WEIR_ASSIGN_OR_RETURN(Conversion conversion,
                           source.kind == Source::Kind::kOnnx ? convert_onnx(request) : convert_checkpoint(request));
     bundle::Manifest& manifest = conversion.manifest;
-    manifest.name = options_.name.empty() ? target_name(options_.target) : options_.name;
     WEIR_RETURN_IF_ERROR(step("checking the tokenizer"));
     WEIR_ASSIGN_OR_RETURN(const auto tokenizer, take_tokenizer(conversion, staged.path()));
+    Summary summary;
+    WEIR_RETURN_IF_ERROR(lower_precision(request, *tokenizer, manifest, summary));
+    manifest.name = options_.name.empty() ? target_name(options_.target) : options_.name;
     WEIR_RETURN_IF_ERROR(step("computing golden vectors"));
-    WEIR_ASSIGN_OR_RETURN(const auto golden, compute_golden(staged.path(), manifest, *tokenizer, options_.cancelled));
+    WEIR_ASSIGN_OR_RETURN(const auto golden,
+                          compute_golden({staged.path(), golden_texts(), options_.cancelled}, manifest, *tokenizer));
     WEIR_RETURN_IF_ERROR(step("hashing the sources"));
     WEIR_RETURN_IF_ERROR(fill_lineage(conversion, source));
     WEIR_RETURN_IF_ERROR(bundle::write_manifest(staged.path(), manifest));
     WEIR_RETURN_IF_ERROR(bundle::write_golden(staged.path(), golden));
     WEIR_ASSIGN_OR_RETURN(const auto written, bundle::load(staged.path()));
-    Summary summary{written.manifest, folder_bytes(staged.path()), golden.size()};
+    summary.manifest = written.manifest;
+    summary.bundle_bytes = folder_bytes(staged.path());
+    summary.golden_texts = golden.size();
     WEIR_RETURN_IF_ERROR(step("moving the bundle to " + options_.target));
     WEIR_RETURN_IF_ERROR(staged.commit());
     return summary;
@@ -76,6 +83,74 @@ class Import {
   Status step(const std::string& what) const {
     if (options_.cancelled && options_.cancelled()) return Error(ErrorKind::kCancelled, "interrupted");
     if (options_.progress) options_.progress(what);
+    return {};
+  }
+
+  Status check_precision(const Source& source) const {
+    const std::string& precision = options_.precision;
+    const std::string flag = "--precision";
+    if (precision == "bf16") {
+      return Error(ErrorKind::kUnsupported, flag + ": bf16 is not supported yet; weir has fp32, int8 and auto", flag);
+    }
+    if (precision != "fp32" && precision != "int8" && precision != "auto") {
+      return Error(ErrorKind::kInvalidArgument, flag + ": '" + precision + "' is none of fp32, bf16, int8 and auto",
+                   flag);
+    }
+    if (source.kind == Source::Kind::kOnnx && precision == "int8") {
+      return Error(ErrorKind::kUnsupported,
+                   flag + ": an ONNX file is taken as it is; int8 is made of a checkpoint (model.safetensors)", flag);
+    }
+    return {};
+  }
+
+  /// Why int8 does not come into question; empty where it does.
+  Result<std::string> reason_against_int8(const ConversionRequest& request) const {
+    if (options_.precision == "fp32") return std::string("fp32 is asked for");
+    if (request.source->kind == Source::Kind::kOnnx) return std::string("an ONNX file is taken as it is");
+    if (options_.precision == "int8") return std::string();
+    WEIR_ASSIGN_OR_RETURN(const cpu::Features features, cpu::enabled());
+    const bool fit = features.has(cpu::Feature::kAvx512Vnni) || features.has(cpu::Feature::kAvxVnni) ||
+                     features.has(cpu::Feature::kAmxInt8);
+    return fit ? std::string() : std::string("this CPU has no VNNI and no AMX, so int8 would not be faster");
+  }
+
+  /// Makes the packed int8 graph beside the fp32 one and takes it, if it is wanted and good enough.
+  Status lower_precision(ConversionRequest request, const tokenizers::Tokenizer& tokenizer, bundle::Manifest& manifest,
+                         Summary& summary) const {
+    WEIR_ASSIGN_OR_RETURN(const std::string against, reason_against_int8(request));
+    if (options_.precision == "auto") summary.precision_reason = against;
+    if (!against.empty()) return {};
+    WEIR_RETURN_IF_ERROR(step("writing the packed int8 graph"));
+    const Candidate reference{request.folder, manifest};
+    request.folder += "/packed";
+    request.precision = "int8";
+    std::error_code code;
+    fs::create_directory(request.folder, code);
+    WEIR_ASSIGN_OR_RETURN(Conversion packed, convert_checkpoint(request));
+    packed.manifest.vocabulary_size = manifest.vocabulary_size;
+    WEIR_RETURN_IF_ERROR(step("comparing int8 with fp32"));
+    WEIR_ASSIGN_OR_RETURN(const Agreement agreement, compare_precisions({request.folder, packed.manifest}, reference,
+                                                                        tokenizer, options_.cancelled));
+    summary.agreement = agreement;
+    const bool taken = options_.precision == "int8" || agreement.good();
+    if (options_.precision == "auto") {
+      summary.precision_reason = taken ? "int8 agrees with fp32" : "int8 is too far from fp32";
+    }
+    if (taken) {
+      WEIR_RETURN_IF_ERROR(move_graph(request.folder, reference.folder));
+      packed.manifest.lineage.steps.front() += "; " + agreement.text();
+      manifest = packed.manifest;
+    }
+    fs::remove_all(request.folder, code);
+    return {};
+  }
+
+  static Status move_graph(const std::string& from, const std::string& to) {
+    for (const char* file : {"/model.onnx", "/model.weights"}) {
+      std::error_code code;
+      fs::rename(from + file, to + file, code);
+      if (code) return Error(ErrorKind::kIo, to + file + ": cannot be written: " + code.message(), to + file);
+    }
     return {};
   }
 

@@ -9,11 +9,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "bundle/bundle.h"
 #include "huggingface/layout.h"
+#include "importer/agreement.h"
 
 namespace weir::importer {
 
@@ -23,6 +25,9 @@ struct Options {
   bool replace = false;
   std::string name;  ///< For clients; empty: the target's own name.
   huggingface::Overrides overrides;
+  /// fp32: a padded graph on standard operators. int8: a packed one on operators of ours. auto: int8 where the CPU has
+  /// instructions for it and the vectors agree with those of fp32 (agreement.h), else fp32.
+  std::string precision = "fp32";
   std::string weir_version;
   std::function<void(const std::string&)> progress;  ///< Told each step.
   std::function<bool()> cancelled;                   ///< Asked between steps and tensors.
@@ -32,6 +37,8 @@ struct Summary {
   bundle::Manifest manifest;
   std::uint64_t bundle_bytes = 0;
   std::size_t golden_texts = 0;
+  std::optional<Agreement> agreement;  ///< Of the packed graph with fp32; empty when none was made.
+  std::string precision_reason;        ///< Why `auto` chose what it did; empty otherwise.
 };
 
 /// kNotFound, kCorrupt, kUnsupported: something of the source, by file and field, with the flag that would help;

@@ -134,6 +134,41 @@ TEST_F(ImporterTest, HalfPrecisionForms) {
   }
 }
 
+TEST_F(ImporterTest, Int8IsPackedAndAgreesWithFp32) {
+  options_.precision = "int8";
+  const auto summary = import_model(options_);
+  ASSERT_TRUE(summary.ok()) << summary.error().message;
+  ASSERT_TRUE(summary->agreement.has_value());
+  EXPECT_GT(summary->agreement->mean_cosine, 0.99) << summary->agreement->text();
+  EXPECT_LE(summary->agreement->least_cosine, summary->agreement->mean_cosine);
+  EXPECT_GE(summary->agreement->texts, 30u);
+  const auto loaded = bundle::load(options_.target);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(loaded->manifest.precision, "int8");
+  EXPECT_EQ(loaded->manifest.layout, bundle::Layout::kPacked);
+  EXPECT_EQ(loaded->manifest.output, bundle::Output::kTextVectors);
+  EXPECT_EQ(loaded->manifest.vocabulary_size, 285u);
+  EXPECT_NE(loaded->manifest.lineage.steps.front().find("int8, packed; cosine to fp32"), std::string::npos);
+  EXPECT_FALSE(fs::exists(options_.target + "/packed")) << "what was compared is cleared away";
+}
+
+TEST_F(ImporterTest, AutoTakesInt8OnlyWhereItAgrees) {
+  options_.precision = "auto";
+  const auto summary = import_model(options_);
+  ASSERT_TRUE(summary.ok()) << summary.error().message;
+  EXPECT_FALSE(summary->precision_reason.empty());
+  const bool agrees = summary->agreement && summary->agreement->good();
+  EXPECT_EQ(summary->manifest.precision, agrees ? "int8" : "fp32") << summary->precision_reason;
+  if (!agrees) EXPECT_LE(difference_from_expected(), 1e-4) << "fp32 is what is left";
+}
+
+TEST_F(ImporterTest, PrecisionsThatAreNotThereAreRefused) {
+  options_.precision = "bf16";
+  expect_refused("--precision: bf16 is not supported yet", ErrorKind::kUnsupported);
+  options_.precision = "int4";
+  expect_refused("--precision: 'int4' is none of", ErrorKind::kInvalidArgument);
+}
+
 TEST_F(ImporterTest, ShardedForm) {
   std::vector<TestTensor> tensors = tensors_as("F32");
   const std::vector<TestTensor> first(tensors.begin(), tensors.begin() + 10);
