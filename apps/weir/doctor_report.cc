@@ -195,6 +195,7 @@ boost::json::object choice_json(const Sizing& sizing) {
           {"threads_per_instance", sizing.threads_per_instance},
           {"network_threads", sizing.network_threads},
           {"tokenize_threads", sizing.tokenize_threads},
+          {"packed_callers", sizing.packed_callers},
           {"arena_limit_bytes", sizing.arena_limit_bytes},
           {"pinned", sizing.pinned()},
           {"instance_cpus", std::move(cpus)},

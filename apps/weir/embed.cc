@@ -138,6 +138,7 @@ serve::PipelineOptions pipeline_options(const Options& options, const EmbedJobOp
   pipeline.max_batch_tokens = options.batch_tokens;
   pipeline.instances = sizing.instances;
   pipeline.threads_per_instance = sizing.threads_per_instance;
+  pipeline.packed_callers = sizing.packed_callers;
   pipeline.instance_cpus = sizing.instance_cpus;
   pipeline.arena_limit_bytes = sizing.arena_limit_bytes;
   return pipeline;

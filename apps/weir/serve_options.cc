@@ -62,6 +62,7 @@ Result<serve::PipelineOptions> pipeline_options(const settings::ServeSettings& s
   options.max_batch_tokens = to_size(settings.max_batch_tokens);
   options.instances = sizing.instances;
   options.threads_per_instance = sizing.threads_per_instance;
+  options.packed_callers = sizing.packed_callers;
   options.instance_cpus = sizing.instance_cpus;
   options.spinning = settings.spinning;
   options.memory_pattern = settings.memory_pattern;

@@ -39,6 +39,7 @@ class Chooser {
     choose_arena();
     choose_pinning();
     add_warnings();
+    choose_packed_callers();
     return std::move(out_);
   }
 
@@ -200,6 +201,17 @@ class Chooser {
     if (request_.pin == Pin::kOn && !out_.pinned()) {
       out_.warnings.push_back("--pin on is not possible: " + out_.decisions.back().rule);
     }
+  }
+
+  void choose_packed_callers() {
+    const bool set = request_.instances > 0 || request_.threads_per_instance > 0;
+    const int computing = out_.instances * out_.threads_per_instance;
+    out_.packed_callers = set || out_.pinned() ? computing : out_.cores;
+    const std::string product = "instances " + text(out_.instances) + " x threads " + text(out_.threads_per_instance);
+    std::string rule = "cores " + text(out_.cores);
+    if (out_.pinned()) rule = product + ", pinned";
+    if (set) rule = product + ", set by the user";
+    decide("packed callers", text(out_.packed_callers), std::move(rule));
   }
 
   const Machine& machine_;

@@ -6,6 +6,8 @@
 //   instances    cores / 2, at most 6; below 16 GiB of memory at most memory / 4 GiB; at least 1
 //   threads      cores / instances, between 1 and 4
 //   arena limit  half of the usable memory / instances
+//   callers      of packed models, which have no instances: threads that compute one batch each. As many as cores, or
+//                instances x threads where the user set these or they are pinned
 #pragma once
 
 #include <cstdint>
@@ -44,13 +46,15 @@ struct Sizing {
   int threads_per_instance = 1;
   int network_threads = 1;
   int tokenize_threads = 1;
+  int packed_callers = 1;
   std::uint64_t arena_limit_bytes = 0;  ///< 0: unbounded, because the memory is not known.
   /// Per instance one logical CPU per thread; empty when not pinned.
   std::vector<std::vector<int>> instance_cpus;
   /// Where the other threads run when instances are pinned: all allowed CPUs that no instance has.
   std::vector<int> other_cpus;
 
-  std::vector<Decision> decisions;    ///< One per number above, in that order, and one for pinning.
+  /// cores, instances, threads per instance, network threads, tokenize threads, arena limit, pinning, packed callers.
+  std::vector<Decision> decisions;
   std::vector<std::string> warnings;  ///< What the user should know or change.
 
   bool pinned() const { return !instance_cpus.empty(); }

@@ -56,7 +56,7 @@ TEST_P(SizingTable, FollowsTheRules) {
   EXPECT_EQ(sizing.cores, c.cores);
   EXPECT_EQ(sizing.instances, c.instances);
   EXPECT_EQ(sizing.threads_per_instance, c.threads);
-  EXPECT_EQ(sizing.decisions.size(), 7u);
+  EXPECT_EQ(sizing.decisions.size(), 8u);
   for (const Decision& decision : sizing.decisions) EXPECT_FALSE(decision.rule.empty()) << decision.name;
 }
 
@@ -284,6 +284,23 @@ TEST(Sizing, ThisMachineHasAPlan) {
   const Sizing sizing = choose_sizing(machine);
   EXPECT_GE(sizing.cores, 1);
   EXPECT_LE(sizing.instances * sizing.threads_per_instance, std::max(1, sizing.cores));
+}
+
+TEST(Sizing, PackedCallersAreTheCores) {
+  EXPECT_EQ(choose_sizing(machine_of("pu:2")).packed_callers, 2);
+  EXPECT_EQ(choose_sizing(machine_of("pu:6")).packed_callers, 6);
+}
+
+TEST(Sizing, PackedCallersFollowWhatTheUserSetAndWhatIsPinned) {
+  SizingRequest request;
+  request.instances = 2;
+  request.threads_per_instance = 3;
+  const Sizing set = choose_sizing(machine_of("pu:6"), request);
+  EXPECT_EQ(set.packed_callers, 6);
+  EXPECT_EQ(rule_of(set, "packed callers"), "instances 2 x threads 3, set by the user");
+  const Sizing pinned = choose_sizing(machine_of("pu:16"));
+  ASSERT_TRUE(pinned.pinned());
+  EXPECT_EQ(pinned.packed_callers, pinned.instances * pinned.threads_per_instance);
 }
 
 }  // namespace

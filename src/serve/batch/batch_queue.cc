@@ -18,10 +18,18 @@ struct BatchQueue::Bounds {
   std::size_t shortest = seed;
   std::size_t longest = seed;
   std::size_t texts = 1;
+  std::size_t sum = seed;
 
-  bool full() const { return texts >= options.max_texts || (texts + 1) * longest > most_tokens; }
+  bool full() const {
+    const std::size_t least = options.packed ? sum + 1 : (texts + 1) * longest;
+    return texts >= options.max_texts || least > most_tokens;
+  }
+
+  /// The length that a mate should be nearest to: like the others, or what just fills the batch.
+  std::size_t wanted() const { return options.packed ? most_tokens - sum : seed; }
 
   bool takes(std::size_t tokens) const {
+    if (options.packed) return sum + tokens <= most_tokens;
     const std::size_t low = std::min(shortest, tokens);
     const std::size_t high = std::max(longest, tokens);
     const auto share = static_cast<std::size_t>(options.spread_share * static_cast<double>(high));
@@ -31,6 +39,7 @@ struct BatchQueue::Bounds {
   void add(std::size_t tokens) {
     shortest = std::min(shortest, tokens);
     longest = std::max(longest, tokens);
+    sum += tokens;
     ++texts;
   }
 };
@@ -60,15 +69,16 @@ void BatchQueue::move(Waiting& from, std::vector<Length>::iterator text, Batch& 
   request.stage.store(Stage::kEngine, std::memory_order_relaxed);
 }
 
-/// Moves the request's text that is nearest to the seed's length, if the batch takes it.
+/// Moves the request's text that is nearest to the wanted length, if the batch takes it.
 bool BatchQueue::add_mate(Waiting& from, Bounds& bounds, Batch& batch, Clock::time_point now) {
-  const auto above = std::lower_bound(from.texts.begin(), from.texts.end(), bounds.seed,
+  const std::size_t wanted = bounds.wanted();
+  const auto above = std::lower_bound(from.texts.begin(), from.texts.end(), wanted,
                                       [](const Length& text, std::size_t tokens) { return text.tokens < tokens; });
   auto chosen = from.texts.end();
   if (above != from.texts.end() && bounds.takes(above->tokens)) chosen = above;
   if (above != from.texts.begin()) {
     const auto below = std::prev(above);
-    const bool nearer = chosen == from.texts.end() || bounds.seed - below->tokens < chosen->tokens - bounds.seed;
+    const bool nearer = chosen == from.texts.end() || wanted - below->tokens < chosen->tokens - wanted;
     if (nearer && bounds.takes(below->tokens)) chosen = below;
   }
   if (chosen == from.texts.end()) return false;

@@ -76,6 +76,53 @@ TEST(BatchQueue, TheCallerMayLowerTheTokenBound) {
   EXPECT_EQ(queue.take(1, kStart).size(), 1u) << "at least one text";
 }
 
+Options packed_options(std::size_t max_tokens) {
+  Options options;
+  options.packed = true;
+  options.max_tokens = max_tokens;
+  return options;
+}
+
+TEST(BatchQueue, PackedTextsOfAnyLengthsFillTheBudget) {
+  BatchQueue queue(packed_options(100));
+  for (const std::size_t length : {40, 200, 44, 16, 5}) queue.add(request_of({length}), kStart);
+  EXPECT_EQ(lengths_of(queue.take(kAnyTokens, kStart)), (Lengths{16, 40, 44}));
+  EXPECT_EQ(lengths_of(queue.take(kAnyTokens, kStart)), (Lengths{200})) << "over the budget: by itself";
+  EXPECT_EQ(lengths_of(queue.take(kAnyTokens, kStart)), (Lengths{5}));
+  EXPECT_EQ(queue.tokens(), 0u);
+}
+
+TEST(BatchQueue, PackedMatesAreThoseThatFillTheBudgetBest) {
+  BatchQueue queue(packed_options(100));
+  queue.add(request_of({60, 50, 41, 39, 10}), kStart);
+  EXPECT_EQ(lengths_of(queue.take(kAnyTokens, kStart)), (Lengths{39, 60}));
+  EXPECT_EQ(lengths_of(queue.take(kAnyTokens, kStart)), (Lengths{41, 50}));
+  EXPECT_EQ(lengths_of(queue.take(kAnyTokens, kStart)), (Lengths{10}));
+}
+
+TEST(BatchQueue, PackedBatchesNeverExceedTheirBounds) {
+  std::mt19937 random(7);
+  std::uniform_int_distribution<std::size_t> length(1, 120);
+  Options options = packed_options(256);
+  options.max_texts = 8;
+  BatchQueue queue(options);
+  for (int i = 0; i < 200; ++i) queue.add(request_of({length(random), length(random)}), kStart);
+  std::size_t texts = 0;
+  std::size_t tokens = 0;
+  std::size_t batches = 0;
+  for (; queue.texts() > 0; ++batches) {
+    const Lengths lengths = lengths_of(queue.take(kAnyTokens, kStart));
+    ASSERT_LE(lengths.size(), 8u);
+    std::size_t sum = 0;
+    for (const std::size_t one : lengths) sum += one;
+    ASSERT_LE(sum, 256u);
+    texts += lengths.size();
+    tokens += sum;
+  }
+  EXPECT_EQ(texts, 400u);
+  EXPECT_GT(tokens, batches * 230) << "batches are nearly full";
+}
+
 TEST(BatchQueue, ALongRequestTakesTurns) {
   Options options;
   options.max_tokens = 80;  // two texts of forty

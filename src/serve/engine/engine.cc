@@ -73,11 +73,21 @@ struct Counters {
 
 }  // namespace
 
+/// A text of fewer tokens is computed sooner by one thread than by several that have to be woken.
+constexpr std::size_t kLeastWideTokens = 32;
+
+int count_instances(const Options& options, const bundle::Bundle& bundle) {
+  if (bundle.manifest.layout == bundle::Layout::kPadded) return options.instances;
+  return options.packed_callers > 0 ? options.packed_callers : options.instances * options.threads_per_instance;
+}
+
 struct Engine::Impl {
   Options options;
   bundle::Bundle bundle;
   Counters counters;
-  session::SharedWeights weights;  // outlives the instances
+  session::SharedWeights weights;     // outlives the instances
+  Instance::PackedSessions sessions;  // empty for padded models
+  std::atomic<int> busy{0};           // instances that compute
   std::vector<std::unique_ptr<Instance>> instances;
   std::vector<const tokenizers::Encoding*> compute_texts;
 
@@ -94,7 +104,12 @@ struct Engine::Impl {
       : options(std::move(o)),
         bundle(std::move(b)),
         counters(registry, bundle.manifest.name),
-        instances(static_cast<std::size_t>(options.instances)) {}
+        instances(static_cast<std::size_t>(count_instances(options, bundle))) {}
+
+  bool packed() const { return bundle.manifest.layout == bundle::Layout::kPacked; }
+  session::Options session_options() const;
+  std::vector<int> all_cpus() const;
+  Status load_packed_sessions();
 
   Result<std::unique_ptr<Instance>> make_instance(std::size_t index);
   void thread_main(std::size_t index);
@@ -106,7 +121,7 @@ struct Engine::Impl {
   void drop_finished(Batch& batch);
 };
 
-Result<std::unique_ptr<Instance>> Engine::Impl::make_instance(std::size_t index) {
+session::Options Engine::Impl::session_options() const {
   session::Options settings;
   settings.intra_op_threads = options.threads_per_instance;
   settings.spinning = options.spinning;
@@ -115,14 +130,44 @@ Result<std::unique_ptr<Instance>> Engine::Impl::make_instance(std::size_t index)
     settings.arena = session::Arena::kProcess;
     settings.arena_limit_bytes = options.arena_limit_bytes * static_cast<std::size_t>(options.instances);
   }
-  if (!options.instance_cpus.empty()) {
-    settings.cpus = options.instance_cpus[index];
-    if (!settings.cpus.empty()) pin_this_thread(settings.cpus.front());
+  return settings;
+}
+
+std::vector<int> Engine::Impl::all_cpus() const {
+  std::vector<int> cpus;
+  for (const auto& list : options.instance_cpus) cpus.insert(cpus.end(), list.begin(), list.end());
+  return cpus;
+}
+
+Status Engine::Impl::load_packed_sessions() {
+  session::Options narrow = session_options();
+  narrow.intra_op_threads = 1;
+  session::Options wide = session_options();
+  wide.intra_op_threads = static_cast<int>(instances.size());
+  if (const auto cpus = all_cpus(); cpus.size() == instances.size()) wide.cpus = cpus;
+  WEIR_ASSIGN_OR_RETURN(sessions, Instance::load_packed(bundle, narrow, wide, weights));
+  return {};
+}
+
+Result<std::unique_ptr<Instance>> Engine::Impl::make_instance(std::size_t index) {
+  std::unique_ptr<Instance> instance;
+  if (packed()) {
+    if (const auto cpus = all_cpus(); index < cpus.size()) pin_this_thread(cpus[index]);
+    instance = std::make_unique<Instance>(bundle, sessions, options.max_batch_tokens);
+  } else {
+    session::Options settings = session_options();
+    if (!options.instance_cpus.empty()) {
+      settings.cpus = options.instance_cpus[index];
+      if (!settings.cpus.empty()) pin_this_thread(settings.cpus.front());
+    }
+    WEIR_ASSIGN_OR_RETURN(instance, Instance::load(bundle, settings, weights, options.max_batch_tokens));
   }
-  WEIR_ASSIGN_OR_RETURN(auto instance, Instance::load(bundle, settings, weights, options.max_batch_tokens));
   const BatchShape largest = bounded_shape({options.max_batch_texts, options.max_tokens},
                                            std::max<std::size_t>(options.max_batch_tokens, options.max_tokens));
   WEIR_RETURN_IF_ERROR(instance->warm_up(largest, options.warm_up_limit));
+  if (sessions.wide != nullptr && index == 0) {
+    WEIR_RETURN_IF_ERROR(instance->warm_up(largest, options.warm_up_limit, true));
+  }
   return instance;
 }
 
@@ -145,7 +190,7 @@ void Engine::Impl::thread_main(std::size_t index) {
 
 Status Engine::Impl::wait_loaded() {
   std::unique_lock lock(mutex);
-  changed.wait(lock, [&] { return loaded == options.instances; });
+  changed.wait(lock, [&] { return loaded == static_cast<int>(instances.size()); });
   if (failure) return *failure;
   return {};
 }
@@ -186,7 +231,9 @@ void Engine::Impl::compute_batch(Instance& instance, Batch batch, std::vector<co
     tokens += item.tokens();
   }
   const auto begin = Clock::now();
-  Result<HiddenRows> rows = instance.compute(texts);
+  const bool alone = busy.fetch_add(1, std::memory_order_relaxed) == 0 && texts.size() == 1;
+  Result<HiddenRows> rows = instance.compute(texts, alone && tokens >= kLeastWideTokens);
+  busy.fetch_sub(1, std::memory_order_relaxed);
   counters.seconds.observe(std::chrono::duration<double>(Clock::now() - begin).count());
   counters.batches.add();
   if (rows.ok()) {
@@ -215,6 +262,7 @@ Result<std::unique_ptr<Engine>> Engine::load(const Options& options, const bundl
   WEIR_RETURN_IF_ERROR(check(options));
   std::unique_ptr<Engine> engine(new Engine(std::make_unique<Impl>(options, bundle, registry)));
   Impl& impl = *engine->impl_;
+  if (impl.packed()) WEIR_RETURN_IF_ERROR(impl.load_packed_sessions());
   try {
     for (std::size_t i = 0; i < impl.instances.size(); ++i) {
       impl.threads.emplace_back([&impl, i] { impl.thread_main(i); });

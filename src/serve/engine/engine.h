@@ -1,5 +1,8 @@
-// The engine stage: one model's pool of instances. Each instance is a thread with a session of its own, pinned to its
-// own cores; it takes a batch of texts, pads it to its longest text, computes it and hands the rows on.
+// The engine stage: one model's pool of instances. Each instance is a thread; it takes a batch of texts, computes it
+// and hands the rows on. Of a padded model each has a session of its own, pinned to its own cores, and pads a batch to
+// its longest text. Of a packed model there are as many instances as cores, which all compute with one session, each
+// alone on its thread; a text that is alone in the engine is computed by a second session on the threads of all of
+// them.
 //
 //   auto engine = Engine::load(options, bundle);     sessions loaded and warmed up; nothing is taken yet
 //   engine->compute(encodings)                       for the self-test, on the caller's thread
@@ -35,6 +38,7 @@ namespace weir::serve::engine {
 struct Options {
   int instances = 1;
   int threads_per_instance = 1;                 ///< Includes the instance's own thread.
+  int packed_callers = 0;                       ///< Instances of a packed model; 0: instances x threads.
   std::vector<std::vector<int>> instance_cpus;  ///< Logical CPUs, one list per instance; empty: not pinned.
   bool spinning = false;
   bool memory_pattern = false;
@@ -44,7 +48,7 @@ struct Options {
 
   // The largest batch that next() gives: what warm-up prepares for.
   std::size_t max_batch_texts = 32;
-  std::size_t max_batch_tokens = 4096;  ///< Padded: texts times the longest one.
+  std::size_t max_batch_tokens = 4096;  ///< Padded: texts times the longest one. Packed: their sum.
   std::uint32_t max_tokens = 512;       ///< Of one text.
 
   /// Warm-up runs the largest batch, or one smaller where that would take longer than this.

@@ -16,19 +16,20 @@ std::string shape_text(std::span<const std::int64_t> shape) {
 
 Status check_input(const session::TensorInfo& input, const bundle::Bundle& bundle) {
   const std::string& path = bundle.model_path();
-  const bool known = input.name == "input_ids" || input.name == "attention_mask" ||
+  const bool packed = bundle.manifest.layout == bundle::Layout::kPacked;
+  const bool known = input.name == "input_ids" || input.name == (packed ? "offsets" : "attention_mask") ||
                      (input.name == "token_type_ids" && bundle.manifest.has_token_type_ids);
   if (!known) {
     return Error(ErrorKind::kCorrupt,
                  path + ": the graph wants the input '" + input.name + "', which weir.json does not", path);
   }
-  if (input.type != "int64" || input.shape.size() != 2) {
+  if (input.type != "int64" || input.shape.size() != (packed ? 1 : 2)) {
     return Error(ErrorKind::kUnsupported,
                  path + ": input '" + input.name + "' is " + input.type + " " + shape_text(input.shape) +
-                     "; weir feeds int64 [batch, sequence]",
+                     "; weir feeds int64 " + (packed ? "[tokens]" : "[batch, sequence]"),
                  path);
   }
-  if (input.shape[0] >= 0 || input.shape[1] >= 0) {
+  if (std::any_of(input.shape.begin(), input.shape.end(), [](std::int64_t extent) { return extent >= 0; })) {
     return Error(ErrorKind::kUnsupported,
                  path + ": input '" + input.name + "' has the fixed shape " + shape_text(input.shape) +
                      "; export the model with a free batch and sequence",
@@ -75,17 +76,31 @@ BatchShape bounded_shape(BatchShape largest, std::size_t most_tokens) {
   return shape;
 }
 
-Instance::Instance(const bundle::Bundle& bundle, std::unique_ptr<session::Session> session, std::size_t regular_tokens)
+Instance::Instance(const bundle::Bundle& bundle, PackedSessions sessions, std::size_t regular_tokens)
     : place_(bundle.model_path()),
       manifest_(bundle.manifest),
-      session_(std::move(session)),
+      session_(std::move(sessions.narrow)),
+      wide_session_(std::move(sessions.wide)),
       regular_tokens_(regular_tokens) {}
+
+Result<Instance::PackedSessions> Instance::load_packed(const bundle::Bundle& bundle,
+                                                       const session::Options& narrow_options,
+                                                       const session::Options& wide_options,
+                                                       session::SharedWeights& weights) {
+  PackedSessions sessions;
+  WEIR_ASSIGN_OR_RETURN(sessions.narrow, session::Session::load(bundle.model_path(), narrow_options, &weights));
+  WEIR_RETURN_IF_ERROR(check_graph(*sessions.narrow, bundle));
+  if (wide_options.intra_op_threads > 1) {
+    WEIR_ASSIGN_OR_RETURN(sessions.wide, session::Session::load(bundle.model_path(), wide_options, &weights));
+  }
+  return sessions;
+}
 
 Result<std::unique_ptr<Instance>> Instance::load(const bundle::Bundle& bundle, const session::Options& options,
                                                  session::SharedWeights& weights, std::size_t regular_tokens) {
   WEIR_ASSIGN_OR_RETURN(auto session, session::Session::load(bundle.model_path(), options, &weights));
   WEIR_RETURN_IF_ERROR(check_graph(*session, bundle));
-  return std::unique_ptr<Instance>(new Instance(bundle, std::move(session), regular_tokens));
+  return std::make_unique<Instance>(bundle, PackedSessions{std::move(session), nullptr}, regular_tokens);
 }
 
 void Instance::pad(std::span<const tokenizers::Encoding* const> texts, std::size_t columns) {
@@ -104,18 +119,39 @@ void Instance::pad(std::span<const tokenizers::Encoding* const> texts, std::size
   }
 }
 
-Result<HiddenRows> Instance::compute(std::span<const tokenizers::Encoding* const> texts) {
-  std::size_t columns = 1;
-  for (const auto* text : texts) columns = std::max(columns, text->ids.size());
-  pad(texts, columns);
-  return run(texts.size(), columns);
+void Instance::pack(std::span<const tokenizers::Encoding* const> texts) {
+  input_ids_.clear();
+  token_type_ids_.clear();
+  offsets_.assign(1, 0);
+  for (const auto* text : texts) {
+    input_ids_.insert(input_ids_.end(), text->ids.begin(), text->ids.end());
+    offsets_.push_back(static_cast<std::int64_t>(input_ids_.size()));
+    if (!manifest_.has_token_type_ids) continue;
+    if (text->type_ids.size() == text->ids.size()) {
+      token_type_ids_.insert(token_type_ids_.end(), text->type_ids.begin(), text->type_ids.end());
+    } else {
+      token_type_ids_.resize(input_ids_.size(), 0);
+    }
+  }
 }
 
-Result<HiddenRows> Instance::run(std::size_t rows, std::size_t columns) {
+Result<HiddenRows> Instance::compute(std::span<const tokenizers::Encoding* const> texts, bool wide) {
+  session::Session& session = wide && wide_session_ != nullptr ? *wide_session_ : *session_;
+  std::size_t columns = 1;
+  for (const auto* text : texts) columns = std::max(columns, text->ids.size());
+  if (manifest_.layout == bundle::Layout::kPacked) {
+    pack(texts);
+  } else {
+    pad(texts, columns);
+  }
+  return run(session, texts.size(), columns);
+}
+
+Result<HiddenRows> Instance::run(session::Session& session, std::size_t rows, std::size_t columns) {
   release();
-  const session::Batch batch{rows, columns, input_ids_, attention_mask_, token_type_ids_};
-  const bool shrink = batch.rows * batch.columns > regular_tokens_;
-  WEIR_ASSIGN_OR_RETURN(output_, session_->run(batch, manifest_.output_name, shrink));
+  const session::Batch batch{rows, columns, input_ids_, attention_mask_, token_type_ids_, offsets_};
+  const bool shrink = input_ids_.size() > regular_tokens_;
+  WEIR_ASSIGN_OR_RETURN(output_, session.run(batch, manifest_.output_name, shrink));
   const bool pooled = manifest_.output == bundle::Output::kTextVectors;
   std::vector<std::int64_t> wanted = {static_cast<std::int64_t>(rows)};
   if (!pooled) wanted.push_back(static_cast<std::int64_t>(columns));
@@ -129,24 +165,24 @@ Result<HiddenRows> Instance::run(std::size_t rows, std::size_t columns) {
   return HiddenRows{output_.values(), rows, pooled ? 0 : columns, manifest_.dimensions};
 }
 
-Result<Clock::duration> Instance::timed_run(BatchShape shape) {
+Result<Clock::duration> Instance::timed_run(BatchShape shape, bool wide) {
   tokenizers::Encoding text;
   text.ids.assign(shape.columns, static_cast<std::int32_t>(manifest_.pad_token_id));
   const std::vector<const tokenizers::Encoding*> texts(shape.rows, &text);
   const auto begin = Clock::now();
-  const auto rows = compute(texts);
+  const auto rows = compute(texts, wide);
   release();
   if (!rows.ok()) return rows.error();
   return Clock::now() - begin;
 }
 
-Status Instance::warm_up(BatchShape largest, Clock::duration limit) {
+Status Instance::warm_up(BatchShape largest, Clock::duration limit, bool wide) {
   const BatchShape small = bounded_shape({1, std::min(kShortText, largest.columns)}, kShortText);
-  WEIR_RETURN_IF_ERROR(timed_run(small));  // reads the weights, starts the threads
-  WEIR_ASSIGN_OR_RETURN(const Clock::duration took, timed_run(small));
+  WEIR_RETURN_IF_ERROR(timed_run(small, wide));  // reads the weights, starts the threads
+  WEIR_ASSIGN_OR_RETURN(const Clock::duration took, timed_run(small, wide));
   const auto per_token = std::max<Clock::duration>(took / static_cast<int>(small.tokens()), Clock::duration(1));
   const BatchShape shape = bounded_shape(largest, static_cast<std::size_t>(limit / per_token));
-  const auto run = timed_run(shape);
+  const auto run = timed_run(shape, wide);
   if (!run.ok()) {
     Error error = run.error();
     error.message = "warm-up of a batch of " + std::to_string(shape.rows) + " texts of " +

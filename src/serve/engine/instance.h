@@ -1,5 +1,5 @@
-// One session of a model with its own threads, and the buffers that a batch is padded into. Used by one thread at a
-// time, after it has been pinned.
+// What one thread of the engine computes with: a session, its own or (of a packed model) one that all use, and the
+// buffers that a batch is padded or packed into. Used by one thread at a time, after it has been pinned.
 #pragma once
 
 #include <cstddef>
@@ -36,29 +36,42 @@ class Instance {
   static Result<std::unique_ptr<Instance>> load(const bundle::Bundle& bundle, const session::Options& options,
                                                 session::SharedWeights& weights, std::size_t regular_tokens);
 
-  /// Computes texts as one batch, padded to the longest. The rows are valid until the next call or release().
-  Result<HiddenRows> compute(std::span<const tokenizers::Encoding* const> texts);
+  /// Sessions of a packed model.
+  struct PackedSessions {
+    std::shared_ptr<session::Session> narrow;  ///< One thread: the caller's.
+    std::shared_ptr<session::Session> wide;    ///< The threads of all callers; empty where there is only one.
+  };
+  /// As load(), for the sessions that an engine's instances share. `wide_options` has more than one thread, or the
+  /// second session is left out.
+  static Result<PackedSessions> load_packed(const bundle::Bundle& bundle, const session::Options& narrow_options,
+                                            const session::Options& wide_options, session::SharedWeights& weights);
+  Instance(const bundle::Bundle& bundle, PackedSessions sessions, std::size_t regular_tokens);
+
+  /// Computes texts as one batch. `wide`: on the threads of all callers, if there are any. The rows are valid until the
+  /// next call or release().
+  Result<HiddenRows> compute(std::span<const tokenizers::Encoding* const> texts, bool wide = false);
 
   /// Lets go of the last output.
   void release() { output_ = {}; }
 
-  /// Runs a short text, then the largest batch that is expected to take at most `limit`.
-  Status warm_up(BatchShape largest, Clock::duration limit);
+  /// Runs a short text, then the largest batch that is expected to take at most `limit`. `wide` as in compute().
+  Status warm_up(BatchShape largest, Clock::duration limit, bool wide = false);
 
  private:
-  Instance(const bundle::Bundle& bundle, std::unique_ptr<session::Session> session, std::size_t regular_tokens);
-
   void pad(std::span<const tokenizers::Encoding* const> texts, std::size_t columns);
-  Result<HiddenRows> run(std::size_t rows, std::size_t columns);
-  Result<Clock::duration> timed_run(BatchShape shape);
+  void pack(std::span<const tokenizers::Encoding* const> texts);
+  Result<HiddenRows> run(session::Session& session, std::size_t rows, std::size_t columns);
+  Result<Clock::duration> timed_run(BatchShape shape, bool wide);
 
   std::string place_;  ///< For messages.
   bundle::Manifest manifest_;
-  std::unique_ptr<session::Session> session_;
+  std::shared_ptr<session::Session> session_;
+  std::shared_ptr<session::Session> wide_session_;  ///< May be empty.
   std::size_t regular_tokens_;
   std::vector<std::int64_t> input_ids_;
   std::vector<std::int64_t> attention_mask_;
   std::vector<std::int64_t> token_type_ids_;
+  std::vector<std::int64_t> offsets_;  ///< Empty: padded.
   session::Tensor output_;
 };
 

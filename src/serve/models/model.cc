@@ -33,12 +33,21 @@ ModelView view_of(const ModelSource& source, const bundle::Manifest& manifest, s
   return view;
 }
 
+/// Fills in what depends on the bundle's layout.
+ModelOptions options_for(const bundle::Manifest& manifest, ModelOptions options) {
+  options.batch.packed = manifest.layout == bundle::Layout::kPacked;
+  const std::size_t chosen = options.batch.packed ? batch::kDefaultMaxPackedTokens : batch::kDefaultMaxTokens;
+  options.batch.max_tokens = options.max_batch_tokens == 0 ? chosen : options.max_batch_tokens;
+  return options;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Model>> Model::open(const ModelSource& source, const ModelOptions& options) {
   WEIR_ASSIGN_OR_RETURN(auto bundle, bundle::load(source.folder));
   auto view = std::make_shared<const ModelView>(view_of(source, bundle.manifest, options.max_tokens));
-  return std::unique_ptr<Model>(new Model(std::move(bundle), options, std::move(view)));
+  ModelOptions in_force = options_for(bundle.manifest, options);
+  return std::unique_ptr<Model>(new Model(std::move(bundle), std::move(in_force), std::move(view)));
 }
 
 Model::Model(bundle::Bundle bundle, ModelOptions options, ModelViewPtr view)

@@ -22,10 +22,11 @@ namespace weir::serve::models {
 
 /// The same for every model of the server.
 struct ModelOptions {
-  batch::Options batch;
-  engine::Options engine;        ///< Its bounds on batches and tokens are set from `batch` and the bundle.
-  std::uint32_t max_tokens = 0;  ///< Per text; 0: as the bundle says. May only lower it.
-  bool self_test = true;         ///< Compare with the golden vectors before ready.
+  batch::Options batch;              ///< Its bound on tokens and `packed` are set from the next and the bundle.
+  std::size_t max_batch_tokens = 0;  ///< 0: the default of the bundle's layout.
+  engine::Options engine;            ///< Its bounds on batches and tokens are set from `batch` and the bundle.
+  std::uint32_t max_tokens = 0;      ///< Per text; 0: as the bundle says. May only lower it.
+  bool self_test = true;             ///< Compare with the golden vectors before ready.
 };
 
 /// What happens around a batch; called on the instances' threads.

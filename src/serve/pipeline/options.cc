@@ -43,10 +43,11 @@ tokenize::Options tokenize_options_of(const PipelineOptions& options) {
 models::ModelOptions model_options_of(const PipelineOptions& options) {
   models::ModelOptions model;
   model.batch.max_texts = options.max_batch_requests;
-  if (options.max_batch_tokens > 0) model.batch.max_tokens = options.max_batch_tokens;
+  model.max_batch_tokens = options.max_batch_tokens;
   model.batch.window = options.window;
   model.engine.instances = options.instances;
   model.engine.threads_per_instance = options.threads_per_instance;
+  model.engine.packed_callers = options.packed_callers;
   model.engine.instance_cpus = options.instance_cpus;
   model.engine.spinning = options.spinning;
   model.engine.memory_pattern = options.memory_pattern;

@@ -37,11 +37,12 @@ struct PipelineOptions {
   // batch
   Clock::duration window = std::chrono::milliseconds(5);
   std::size_t max_batch_requests = 32;  ///< Texts per batch.
-  std::size_t max_batch_tokens = 0;     ///< Padded tokens per batch; 0: chosen from measurements.
+  std::size_t max_batch_tokens = 0;     ///< Tokens per batch, padding included; 0: chosen from measurements.
 
   // engine: one entry per instance, from base/sizing
   int instances = 1;
   int threads_per_instance = 1;
+  int packed_callers = 0;  ///< Threads that compute a packed model, each alone; 0: instances times threads.
   std::vector<std::vector<int>> instance_cpus;  ///< Pinning per instance; empty: not pinned.
   bool spinning = false;
   bool memory_pattern = false;
