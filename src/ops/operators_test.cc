@@ -1,0 +1,287 @@
+// tiny-bert as a packed graph, run by sessions of several thread counts: the same bits whatever lies beside a text, and
+// errors instead of crashes for whatever a caller or a damaged file may hold.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "families/family.h"
+#include "huggingface/json_object.h"
+#include "onnx/graph_builder.h"
+#include "safetensors/checkpoint.h"
+#include "session/session.h"
+
+namespace weir::ops {
+namespace {
+
+namespace fs = std::filesystem;
+using Ids = std::vector<std::int64_t>;
+using Vector = std::vector<float>;
+
+constexpr std::size_t kHidden = 32;
+constexpr std::size_t kPositions = 64;
+constexpr std::int64_t kVocabulary = 285;
+
+Status write_tiny_bert(const std::string& folder) {
+  const std::string source = WEIR_TEST_DATA "/tiny-bert";
+  WEIR_ASSIGN_OR_RETURN(const auto config, huggingface::JsonObject::read(source + "/config.json"));
+  WEIR_ASSIGN_OR_RETURN(const auto architecture, families::read_architecture(config));
+  WEIR_ASSIGN_OR_RETURN(const auto checkpoint, safetensors::Checkpoint::open(source));
+  WEIR_ASSIGN_OR_RETURN(auto file, onnx::WeightsFile::create(folder + "/model.weights"));
+  families::Weights weights(checkpoint);
+  onnx::GraphBuilder graph("bert", &file);
+  WEIR_RETURN_IF_ERROR(architecture->build_packed(weights, graph, {}));
+  WEIR_RETURN_IF_ERROR(file.finish());
+  return graph.save(folder + "/model.onnx");
+}
+
+class OperatorsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "weir-ops-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    const Status written = write_tiny_bert(folder_);
+    ASSERT_TRUE(written.ok()) << written.error().message;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string graph() const { return folder_ + "/model.onnx"; }
+  std::string weights() const { return folder_ + "/model.weights"; }
+
+  std::unique_ptr<session::Session> load(int threads, session::SharedWeights* shared = nullptr) const {
+    session::Options options;
+    options.intra_op_threads = threads;
+    auto session = session::Session::load(graph(), options, shared);
+    EXPECT_TRUE(session.ok()) << session.error().message;
+    return session.ok() ? std::move(session).value() : nullptr;
+  }
+
+  static Result<std::vector<Vector>> run(session::Session& session, const Ids& ids, const Ids& types,
+                                         const Ids& offsets) {
+    session::Batch batch;
+    batch.rows = offsets.size() - 1;
+    batch.input_ids = ids;
+    batch.token_type_ids = types;
+    batch.offsets = offsets;
+    WEIR_ASSIGN_OR_RETURN(const auto output, session.run(batch, families::kSentenceEmbedding));
+    std::vector<Vector> vectors;
+    for (std::size_t i = 0; i < batch.rows; ++i) {
+      const auto row = output.values().subspan(i * kHidden, kHidden);
+      vectors.emplace_back(row.begin(), row.end());
+    }
+    return vectors;
+  }
+
+  static std::vector<Vector> embed(session::Session& session, const std::vector<Ids>& texts) {
+    Ids ids;
+    Ids offsets = {0};
+    for (const Ids& text : texts) {
+      ids.insert(ids.end(), text.begin(), text.end());
+      offsets.push_back(static_cast<std::int64_t>(ids.size()));
+    }
+    auto vectors = run(session, ids, Ids(ids.size(), 0), offsets);
+    EXPECT_TRUE(vectors.ok()) << vectors.error().message;
+    return vectors.ok() ? std::move(vectors).value() : std::vector<Vector>(texts.size());
+  }
+
+  /// Fails with these words, and the session goes on working.
+  void expect_refused(const Ids& ids, const Ids& types, const Ids& offsets, const std::string& part) {
+    for (const int threads : {1, 2}) {
+      const auto session = load(threads);
+      const auto vectors = run(*session, ids, types, offsets);
+      ASSERT_FALSE(vectors.ok()) << "accepted, though: " << part;
+      EXPECT_NE(vectors.error().message.find(part), std::string::npos) << vectors.error().message;
+      EXPECT_EQ(embed(*session, {{1, 2, 3}}).size(), 1u);
+    }
+  }
+
+  void expect_not_loaded(const std::string& part) const {
+    session::SharedWeights shared;
+    for (session::SharedWeights* mapped : {&shared, static_cast<session::SharedWeights*>(nullptr)}) {
+      const auto session = session::Session::load(graph(), {}, mapped);
+      ASSERT_FALSE(session.ok()) << "loaded, though: " << part;
+      EXPECT_NE(session.error().message.find(part), std::string::npos) << session.error().message;
+    }
+  }
+
+  /// Overwrites bytes of the weights file.
+  void patch(std::size_t offset, const std::string& bytes) const {
+    FILE* file = std::fopen(weights().c_str(), "r+b");
+    ASSERT_NE(file, nullptr);
+    std::fseek(file, static_cast<long>(offset), SEEK_SET);
+    EXPECT_EQ(std::fwrite(bytes.data(), 1, bytes.size(), file), bytes.size());
+    std::fclose(file);
+  }
+
+  /// Where the first packed layer begins in the weights file.
+  std::size_t first_packed() const {
+    FILE* file = std::fopen(weights().c_str(), "rb");
+    std::string all(fs::file_size(weights()), '\0');
+    EXPECT_EQ(std::fread(all.data(), 1, all.size(), file), all.size());
+    std::fclose(file);
+    return all.find("WEIRLQ8");
+  }
+
+  std::string folder_;
+};
+
+bool same_bits(const Vector& a, const Vector& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+std::vector<Ids> random_texts(std::size_t count, std::mt19937& random) {
+  std::uniform_int_distribution<std::int64_t> id(0, kVocabulary - 1);
+  std::vector<Ids> texts(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    // Short as most traffic is, and now and then of any length.
+    const std::size_t most = i % 10 == 0 ? kPositions : 20;
+    texts[i].resize(std::uniform_int_distribution<std::size_t>(1, most)(random));
+    for (auto& value : texts[i]) value = id(random);
+  }
+  return texts;
+}
+
+TEST_F(OperatorsTest, ATextHasTheSameBitsInAnyBatchAtAnyPlaceOnAnyThreads) {
+  std::mt19937 random(42);
+  std::vector<Ids> texts = random_texts(2000, random);
+  const auto narrow = load(1);
+  std::vector<Vector> alone;
+  for (const Ids& text : texts) alone.push_back(embed(*narrow, {text}).front());
+
+  std::vector<std::size_t> order(texts.size());
+  for (const int threads : {1, 2, 3}) {
+    const auto session = load(threads);
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::shuffle(order.begin(), order.end(), random);
+    for (std::size_t begin = 0; begin < order.size();) {
+      const std::size_t size = std::uniform_int_distribution<std::size_t>(1, 70)(random);
+      const std::size_t end = std::min(order.size(), begin + size);
+      std::vector<Ids> batch;
+      for (std::size_t i = begin; i < end; ++i) batch.push_back(texts[order[i]]);
+      const auto together = embed(*session, batch);
+      for (std::size_t i = begin; i < end; ++i) {
+        ASSERT_TRUE(same_bits(together[i - begin], alone[order[i]])) << "text " << order[i] << ", " << threads;
+      }
+      begin = end;
+    }
+  }
+}
+
+TEST_F(OperatorsTest, MappedWeightsGiveTheSameBits) {
+  session::SharedWeights shared;
+  const auto mapped = load(1, &shared);
+  const auto again = load(2, &shared);
+  const auto read = load(1);
+  const std::vector<Ids> texts = {{5, 9, 200, 31}, {7}};
+  const auto vectors = embed(*read, texts);
+  EXPECT_TRUE(same_bits(embed(*mapped, texts)[0], vectors[0]));
+  EXPECT_TRUE(same_bits(embed(*again, texts)[1], vectors[1]));
+}
+
+TEST_F(OperatorsTest, TheLongestTextFitsAndOneMoreTokenDoesNot) {
+  const auto session = load(2);
+  EXPECT_EQ(embed(*session, {Ids(kPositions, 3)}).size(), 1u);
+  expect_refused(Ids(65, 3), Ids(65, 0), {0, 65}, "a text has 65 tokens; the model has positions for 64");
+}
+
+TEST_F(OperatorsTest, SegmentsCount) {
+  const auto session = load(1);
+  const auto first = run(*session, {1, 2}, {0, 0}, {0, 2});
+  const auto second = run(*session, {1, 2}, {0, 1}, {0, 2});
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_FALSE(same_bits(first->front(), second->front()));
+}
+
+TEST_F(OperatorsTest, NoTextsGiveNoVectors) {
+  const auto vectors = run(*load(2), {}, {}, {0});
+  EXPECT_TRUE(!vectors.ok() || vectors->empty());
+}
+
+TEST_F(OperatorsTest, RefusesBadOffsets) {
+  const Ids ids = {1, 2, 3, 4};
+  const Ids types(4, 0);
+  expect_refused(ids, types, {0, 3, 2, 4}, "does not ascend: 2 follows 3 at text 1");
+  expect_refused(ids, types, {0, 2, 2, 4}, "each text has at least one token");
+  expect_refused(ids, types, {1, 4}, "begins with 1 instead of 0");
+  expect_refused(ids, types, {0, 3}, "ends with 3; there are 4 tokens");
+  expect_refused(ids, types, {0, 900000000000, 4}, "does not ascend");
+  expect_refused(ids, types, {0, -3, 4}, "does not ascend");
+}
+
+TEST_F(OperatorsTest, RefusesIdsOutOfRange) {
+  expect_refused({1, kVocabulary}, {0, 0}, {0, 2}, "input 'input_ids' holds 285 at token 1");
+  expect_refused({-1, 1}, {0, 0}, {0, 2}, "input 'input_ids' holds -1 at token 0");
+  expect_refused({1, std::int64_t{1} << 40}, {0, 0}, {0, 2}, "holds 1099511627776");
+  expect_refused({1, 1}, {0, 2}, {0, 2}, "input 'token_type_ids' holds 2 at token 1; it must be from 0 to 1");
+}
+
+TEST_F(OperatorsTest, NanInWeightsIsPassedOnAndDoesNotCrash) {
+  const std::size_t layer = first_packed();
+  // The first scale: behind header, values (96 channels of 64 padded inputs) and corrections.
+  const float nan = std::nanf("");
+  patch(layer + 64 + 96 * 64 + 96 * 4, std::string(reinterpret_cast<const char*>(&nan), sizeof nan));
+  const Vector vector = embed(*load(2), {{1, 2, 3}}).front();
+  EXPECT_TRUE(std::any_of(vector.begin(), vector.end(), [](float value) { return std::isnan(value); }));
+}
+
+TEST_F(OperatorsTest, RefusesADamagedLayer) {
+  patch(first_packed(), "X");
+  expect_not_loaded("do not begin with WEIRLQ8");
+}
+
+TEST_F(OperatorsTest, RefusesAnotherLayoutVersion) {
+  patch(first_packed() + 8, std::string(1, '\2'));
+  expect_not_loaded("layout version 2; this weir reads version 1");
+}
+
+TEST_F(OperatorsTest, RefusesATruncatedFile) {
+  fs::resize_file(weights(), fs::file_size(weights()) / 2);
+  EXPECT_FALSE(session::Session::load(graph(), {}).ok());
+  session::SharedWeights shared;
+  EXPECT_FALSE(session::Session::load(graph(), {}, &shared).ok());
+}
+
+/// One operator with these attributes, its inputs the graph's or absent.
+Status load_node(const std::string& folder, const std::string& op, const onnx::Attributes& attributes) {
+  WEIR_ASSIGN_OR_RETURN(auto file, onnx::WeightsFile::create(folder + "/node.weights"));
+  onnx::GraphBuilder graph("node", &file);
+  graph.input("hidden", onnx::ElementType::kFloat, {"tokens", 96});
+  graph.input("offsets", onnx::ElementType::kInt64, {"boundaries"});
+  std::vector<std::string> outputs = {"out"};
+  if (op == "PackedAttention") outputs.push_back("scales");
+  graph.weir_node(op, {"hidden", "offsets"}, outputs, attributes);
+  graph.output(op == "PackedAttention" ? "scales" : "out", onnx::ElementType::kFloat, {"a"});
+  WEIR_RETURN_IF_ERROR(file.finish());
+  WEIR_RETURN_IF_ERROR(graph.save(folder + "/node.onnx"));
+  const auto session = session::Session::load(folder + "/node.onnx", {});
+  if (!session.ok()) return session.error();
+  return {};
+}
+
+TEST_F(OperatorsTest, AttributesAreChecked) {
+  const auto expect_error = [&](const std::string& op, const onnx::Attributes& attributes, const std::string& part) {
+    const Status status = load_node(folder_, op, attributes);
+    ASSERT_FALSE(status.ok()) << part;
+    EXPECT_NE(status.error().message.find(part), std::string::npos) << status.error().message;
+  };
+  const std::string mean = "mean";
+  EXPECT_TRUE(load_node(folder_, "PackedPooling", {{"pooling", mean}, {"normalize", std::int64_t{1}}}).ok());
+  expect_error("PackedPooling", {{"pooling", std::string("sum")}, {"normalize", std::int64_t{0}}}, "'sum'");
+  expect_error("PackedPooling", {{"pooling", mean}}, "attribute 'normalize' is missing");
+  expect_error("PackedPooling", {{"pooling", mean}, {"normalize", std::int64_t{2}}}, "'normalize' is 2");
+  const std::string fp32 = "fp32";
+  expect_error("PackedAttention", {{"heads", std::int64_t{0}}, {"scale", 1.0f}, {"precision", fp32}}, "'heads' is 0");
+  expect_error("PackedAttention", {{"heads", std::int64_t{4}}, {"precision", fp32}}, "attribute 'scale' is missing");
+  expect_error("PackedAttention", {{"heads", std::int64_t{4}}, {"scale", 1.0f}, {"precision", std::string("fp64")}},
+               "'fp64'");
+}
+
+}  // namespace
+}  // namespace weir::ops
