@@ -287,18 +287,18 @@ TEST(Sizing, ThisMachineHasAPlan) {
 }
 
 TEST(Sizing, PackedCallersAreTheCores) {
-  EXPECT_EQ(choose_sizing(machine_of("pu:2")).packed_callers, 2);
-  EXPECT_EQ(choose_sizing(machine_of("pu:6")).packed_callers, 6);
+  EXPECT_EQ(choose_sizing(machine_of("core:2 pu:1")).packed_callers, 2);
+  EXPECT_EQ(choose_sizing(machine_of("core:6 pu:1")).packed_callers, 6);
 }
 
 TEST(Sizing, PackedCallersFollowWhatTheUserSetAndWhatIsPinned) {
   SizingRequest request;
   request.instances = 2;
   request.threads_per_instance = 3;
-  const Sizing set = choose_sizing(machine_of("pu:6"), request);
+  const Sizing set = choose_sizing(machine_of("core:6 pu:1"), request);
   EXPECT_EQ(set.packed_callers, 6);
   EXPECT_EQ(rule_of(set, "packed callers"), "instances 2 x threads 3, set by the user");
-  const Sizing pinned = choose_sizing(machine_of("pu:16"));
+  const Sizing pinned = choose_sizing(machine_of("core:16 pu:1"));
   ASSERT_TRUE(pinned.pinned());
   EXPECT_EQ(pinned.packed_callers, pinned.instances * pinned.threads_per_instance);
 }

@@ -71,8 +71,6 @@ struct Counters {
                                    metrics::exponential_bounds(0.0005, 2, 16), {{"model", model}})) {}
 };
 
-}  // namespace
-
 /// A text of fewer tokens is computed sooner by one thread than by several that have to be woken.
 constexpr std::size_t kLeastWideTokens = 32;
 
@@ -80,6 +78,8 @@ int count_instances(const Options& options, const bundle::Bundle& bundle) {
   if (bundle.manifest.layout == bundle::Layout::kPadded) return options.instances;
   return options.packed_callers > 0 ? options.packed_callers : options.instances * options.threads_per_instance;
 }
+
+}  // namespace
 
 struct Engine::Impl {
   Options options;

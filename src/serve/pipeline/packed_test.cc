@@ -40,7 +40,9 @@ class PackedPipelineTest : public ::testing::Test {
     PipelineOptions options;
     options.models = {{"", folder_ + "/bundle"}};
     options.packed_callers = callers;
-    auto started = Pipeline::start(options, registry_);
+    pipeline_.reset();
+    registry_ = std::make_unique<metrics::Registry>();
+    auto started = Pipeline::start(options, *registry_);
     ASSERT_TRUE(started.ok()) << started.error().message;
     pipeline_ = std::move(started).value();
     const Status loaded = pipeline_->wait_loaded();
@@ -67,7 +69,7 @@ class PackedPipelineTest : public ::testing::Test {
   }
 
   std::string folder_;
-  metrics::Registry registry_;
+  std::unique_ptr<metrics::Registry> registry_;
   std::unique_ptr<Pipeline> pipeline_;
 };
 
@@ -111,7 +113,7 @@ TEST_F(PackedPipelineTest, NothingIsPadded) {
   Sent sent = send(sample_texts(40));
   vectors(sent);
   const auto tokens = [&](const char* kind) {
-    return registry_.counter("weir_engine_tokens_total", "", {{"model", "bundle"}, {"kind", kind}}).value();
+    return registry_->counter("weir_engine_tokens_total", "", {{"model", "bundle"}, {"kind", kind}}).value();
   };
   EXPECT_EQ(tokens("real"), sent.request->tokens);
   EXPECT_EQ(tokens("padding"), 0u);
@@ -121,7 +123,8 @@ TEST_F(PackedPipelineTest, ADamagedWeightsFileIsRefusedByName) {
   fs::resize_file(folder_ + "/bundle/model.weights", 100000);
   PipelineOptions options;
   options.models = {{"", folder_ + "/bundle"}};
-  auto started = Pipeline::start(options, registry_);
+  metrics::Registry registry;
+  auto started = Pipeline::start(options, registry);
   ASSERT_TRUE(started.ok()) << started.error().message;
   const Status loaded = (*started)->wait_loaded();
   ASSERT_FALSE(loaded.ok());
