@@ -159,7 +159,9 @@ TEST_F(ImporterTest, AutoTakesInt8OnlyWhereItAgrees) {
   EXPECT_FALSE(summary->precision_reason.empty());
   const bool agrees = summary->agreement && summary->agreement->good();
   EXPECT_EQ(summary->manifest.precision, agrees ? "int8" : "fp32") << summary->precision_reason;
-  if (!agrees) EXPECT_LE(difference_from_expected(), 1e-4) << "fp32 is what is left";
+  if (!agrees) {
+    EXPECT_LE(difference_from_expected(), 1e-4) << "fp32 is what is left";
+  }
 }
 
 TEST_F(ImporterTest, PrecisionsThatAreNotThereAreRefused) {

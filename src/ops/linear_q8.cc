@@ -1,8 +1,5 @@
 #include "ops/linear_q8.h"
 
-#include <cmath>
-#include <utility>
-
 #include "kernels/matmul_q8/parallel.h"
 #include "ops/scratch.h"
 #include "packed_weights/linear_q8.h"
@@ -12,22 +9,10 @@ namespace {
 
 using kernels::MatmulQ8;
 
-constexpr std::pair<const char*, kernels::Activation> kActivations[] = {
-    {"none", kernels::Activation::kNone},          {"gelu_erf", kernels::Activation::kGeluErf},
-    {"gelu_tanh", kernels::Activation::kGeluTanh}, {"relu", kernels::Activation::kRelu},
-    {"silu", kernels::Activation::kSilu},
-};
-
-Result<kernels::Activation> read_activation(const Node& node) {
-  WEIR_ASSIGN_OR_RETURN(const std::string name, node.text("activation"));
-  std::string known;
-  for (const auto& [text, activation] : kActivations) {
-    if (name == text) return activation;
-    known += (known.empty() ? "" : ", ") + std::string(text);
-  }
-  return Error(ErrorKind::kInvalidArgument, "attribute 'activation' is '" + name + "'; it must be one of " + known,
-               "activation");
-}
+constexpr const char* kActivationNames[] = {"none", "gelu_erf", "gelu_tanh", "relu", "silu"};
+constexpr kernels::Activation kActivations[] = {kernels::Activation::kNone, kernels::Activation::kGeluErf,
+                                                kernels::Activation::kGeluTanh, kernels::Activation::kRelu,
+                                                kernels::Activation::kSilu};
 
 Result<kernels::PackedWeightsQ8> read_weights(const Node& node, std::size_t input) {
   WEIR_ASSIGN_OR_RETURN(const std::span<const std::byte> bytes, node.constant_bytes(input));
@@ -83,7 +68,8 @@ Status run(const Call& call, const MatmulQ8& args, const kernels::MatmulQ8Varian
 Result<std::unique_ptr<LinearQ8>> LinearQ8::create(const Node& node) {
   auto kernel = std::make_unique<LinearQ8>();
   WEIR_ASSIGN_OR_RETURN(kernel->weights_, read_weights(node, 2));
-  WEIR_ASSIGN_OR_RETURN(kernel->activation_, read_activation(node));
+  WEIR_ASSIGN_OR_RETURN(const std::size_t activation, node.choice("activation", kActivationNames));
+  kernel->activation_ = kActivations[activation];
   WEIR_ASSIGN_OR_RETURN(kernel->quantize_, node.flag("quantize"));
   WEIR_ASSIGN_OR_RETURN(kernel->variant_, choose_variant());
   kernel->threads_ = node.threads();

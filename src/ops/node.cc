@@ -1,5 +1,7 @@
 #include "ops/node.h"
 
+#include <cstring>
+
 namespace weir::ops {
 namespace {
 
@@ -45,12 +47,17 @@ Result<float> Node::number(const char* attribute) const {
   return value;
 }
 
-Result<std::string> Node::text(const char* attribute) const {
-  char buffer[64] = {};
-  std::size_t size = sizeof buffer;
-  const Ort::Status status(Ort::GetApi().KernelInfoGetAttribute_string(info_, attribute, buffer, &size));
+Result<std::size_t> Node::choice(const char* attribute, std::span<const char* const> names) const {
+  char text[64] = {};
+  std::size_t size = sizeof text;
+  const Ort::Status status(Ort::GetApi().KernelInfoGetAttribute_string(info_, attribute, text, &size));
   if (!status.IsOK() || size == 0) return bad_attribute(attribute, "is missing, or not a string of a few letters");
-  return std::string(buffer, size - 1);
+  std::string known;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (std::strcmp(text, names[i]) == 0) return i;
+    known += std::string(i == 0 ? "" : ", ") + names[i];
+  }
+  return bad_attribute(attribute, "is '" + std::string(text) + "'; it must be one of " + known);
 }
 
 Result<bool> Node::flag(const char* attribute) const {

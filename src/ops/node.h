@@ -28,7 +28,8 @@ class Node {
   /// Attributes; all that an operator knows must be there. kInvalidArgument names the attribute.
   Result<std::int64_t> integer(const char* attribute, std::int64_t least, std::int64_t most) const;
   Result<float> number(const char* attribute) const;
-  Result<std::string> text(const char* attribute) const;
+  /// A text attribute that is one of `names`: its place among them.
+  Result<std::size_t> choice(const char* attribute, std::span<const char* const> names) const;
   Result<bool> flag(const char* attribute) const;
 
   /// Bytes of an int8 initializer. kInvalidArgument when the input is not one; the bytes live as long as the kernel.

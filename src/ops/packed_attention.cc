@@ -8,6 +8,10 @@
 namespace weir::ops {
 namespace {
 
+constexpr const char* kPrecisionNames[] = {"fp32", "bf16"};
+constexpr kernels::AttentionPrecision kPrecisions[] = {kernels::AttentionPrecision::kFp32,
+                                                       kernels::AttentionPrecision::kBf16};
+
 constexpr std::int64_t kMostHeads = 1 << 16;
 /// Products of the scores, and floats of the context, that are worth a thread.
 constexpr std::size_t kProductsWorthAThread = std::size_t{1} << 20;
@@ -45,14 +49,9 @@ Result<std::unique_ptr<PackedAttention>> PackedAttention::create(const Node& nod
   WEIR_ASSIGN_OR_RETURN(const std::int64_t heads, node.integer("heads", 1, kMostHeads));
   kernel->heads_ = static_cast<std::size_t>(heads);
   WEIR_ASSIGN_OR_RETURN(kernel->scale_, node.number("scale"));
-  WEIR_ASSIGN_OR_RETURN(const std::string precision, node.text("precision"));
-  if (precision != "fp32" && precision != "bf16") {
-    return Error(ErrorKind::kInvalidArgument,
-                 "attribute 'precision' is '" + precision + "'; it must be fp32 or bf16", "precision");
-  }
+  WEIR_ASSIGN_OR_RETURN(const std::size_t precision, node.choice("precision", kPrecisionNames));
   WEIR_ASSIGN_OR_RETURN(const cpu::Features features, cpu::enabled());
-  kernel->variant_ = &kernels::choose_attention(features, precision == "bf16" ? kernels::AttentionPrecision::kBf16
-                                                                              : kernels::AttentionPrecision::kFp32);
+  kernel->variant_ = &kernels::choose_attention(features, kPrecisions[precision]);
   kernel->quantize_ = &kernels::choose_quantize_rows(features);
   kernel->threads_ = node.threads();
   return kernel;

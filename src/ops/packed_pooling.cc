@@ -1,7 +1,6 @@
 #include "ops/packed_pooling.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "ops/texts.h"
 
@@ -10,24 +9,16 @@ namespace {
 
 constexpr std::size_t kFloatsWorthAThread = std::size_t{1} << 17;
 
-constexpr std::pair<const char*, kernels::PoolingKind> kKinds[] = {
-    {"mean", kernels::PoolingKind::kMean},
-    {"cls", kernels::PoolingKind::kClass},
-    {"max", kernels::PoolingKind::kMax},
-    {"last", kernels::PoolingKind::kLast},
-};
+constexpr const char* kKindNames[] = {"mean", "cls", "max", "last"};
+constexpr kernels::PoolingKind kKinds[] = {kernels::PoolingKind::kMean, kernels::PoolingKind::kClass,
+                                           kernels::PoolingKind::kMax, kernels::PoolingKind::kLast};
 
 }  // namespace
 
 Result<std::unique_ptr<PackedPooling>> PackedPooling::create(const Node& node) {
   auto kernel = std::make_unique<PackedPooling>();
-  WEIR_ASSIGN_OR_RETURN(const std::string name, node.text("pooling"));
-  const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const auto& k) { return k.first == name; });
-  if (kind == std::end(kKinds)) {
-    return Error(ErrorKind::kInvalidArgument,
-                 "attribute 'pooling' is '" + name + "'; it must be mean, cls, max or last", "pooling");
-  }
-  kernel->kind_ = kind->second;
+  WEIR_ASSIGN_OR_RETURN(const std::size_t kind, node.choice("pooling", kKindNames));
+  kernel->kind_ = kKinds[kind];
   WEIR_ASSIGN_OR_RETURN(kernel->normalize_, node.flag("normalize"));
   WEIR_ASSIGN_OR_RETURN(const cpu::Features features, cpu::enabled());
   kernel->variant_ = &kernels::choose_pooling(features);
