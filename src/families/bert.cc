@@ -21,7 +21,11 @@ using onnx::ElementType;
 class Builder {
  public:
   Builder(const BertConfig& config, Weights& weights, onnx::GraphBuilder& graph)
-      : config_(config), weights_(weights), graph_(graph), hidden_(config.facts.hidden_size), prefix_(bert_prefix(weights)) {}
+      : config_(config),
+        weights_(weights),
+        graph_(graph),
+        hidden_(config.facts.hidden_size),
+        prefix_(bert_prefix(weights)) {}
 
   Status build() {
     add_inputs();

@@ -67,11 +67,10 @@ class PackedBuilder {
         has_types ? table("embeddings.token_type_embeddings.weight", config_.token_types) : std::string();
     const auto [gamma, beta] = norm("embeddings.LayerNorm");
     Rows rows{"embeddings", "embeddings.rows", "embeddings.scales"};
-    graph_.weir_node(
-        "PackedEmbedding",
-        {kInputIds, has_types ? kTokenTypeIds : "", kOffsets, words, positions, types, gamma, beta},
-        {rows.values, rows.bytes, rows.scales},
-        {{"epsilon", config_.layer_norm_epsilon}, {"first_position", std::int64_t{0}}});
+    graph_.weir_node("PackedEmbedding",
+                     {kInputIds, has_types ? kTokenTypeIds : "", kOffsets, words, positions, types, gamma, beta},
+                     {rows.values, rows.bytes, rows.scales},
+                     {{"epsilon", config_.layer_norm_epsilon}, {"first_position", std::int64_t{0}}});
     return rows;
   }
 
@@ -89,10 +88,10 @@ class PackedBuilder {
     graph_.weir_node("LinearQ8", {input.bytes, input.scales, weights}, {name + ".query_key_value"},
                      {{"activation", std::string("none")}, {"quantize", std::int64_t{0}}});
     Rows context{{}, name + ".rows", name + ".scales"};
-    const auto head_size = static_cast<float>(hidden_ / config_.heads);
+    const std::size_t head_size = hidden_ / config_.heads;
     graph_.weir_node("PackedAttention", {name + ".query_key_value", kOffsets}, {context.bytes, context.scales},
                      {{"heads", static_cast<std::int64_t>(config_.heads)},
-                      {"scale", 1.0f / std::sqrt(head_size)},
+                      {"scale", 1.0f / std::sqrt(static_cast<float>(head_size))},
                       {"precision", std::string("fp32")}});
     return context;
   }
@@ -100,9 +99,9 @@ class PackedBuilder {
   Rows intermediate(const Rows& input, const std::string& name) {
     const std::string weights = packed(name, {name}, {hidden_, config_.intermediate_size});
     Rows wide{{}, name + ".rows", name + ".scales"};
-    graph_.weir_node("LinearQ8", {input.bytes, input.scales, weights}, {"", wide.bytes, wide.scales},
-                     {{"activation", std::string(activation_attribute(config_.activation))},
-                      {"quantize", std::int64_t{1}}});
+    graph_.weir_node(
+        "LinearQ8", {input.bytes, input.scales, weights}, {"", wide.bytes, wide.scales},
+        {{"activation", std::string(activation_attribute(config_.activation))}, {"quantize", std::int64_t{1}}});
     return wide;
   }
 
@@ -182,8 +181,8 @@ class PackedBuilder {
 Status build_packed_bert(const BertConfig& config, Weights& weights, onnx::GraphBuilder& graph,
                          const PackedForm& form) {
   if (form.precision != "int8") {
-    return Error(ErrorKind::kUnsupported, "packed graphs in " + form.precision + " are not supported yet; weir has int8",
-                 "--precision");
+    return Error(ErrorKind::kUnsupported,
+                 "packed graphs in " + form.precision + " are not supported yet; weir has int8", "--precision");
   }
   return PackedBuilder(config, weights, graph).build(form);
 }

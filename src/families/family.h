@@ -4,7 +4,8 @@
 // [batch, sequence]) and gives last_hidden_state (float [batch, sequence, hidden]).
 //
 // The packed form of a graph, on operators of ours (docs/operators.md), takes input_ids and token_type_ids (int64
-// [tokens]) and offsets (int64 [texts + 1]) and gives sentence_embedding (float [texts, hidden]): pooled, not normalized.
+// [tokens]) and offsets (int64 [texts + 1]) and gives sentence_embedding (float [texts, hidden]): pooled, not
+// normalized.
 //
 // Values; one thread.
 #pragma once

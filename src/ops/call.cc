@@ -48,7 +48,9 @@ QuantizedOutput Call::quantized_output(std::size_t index, std::size_t rows, std:
 kernels::ParallelFor Call::parallel() const {
   return [this](std::size_t count, const std::function<void(std::size_t)>& task) {
     if (count == 1) return task(0);
-    const auto call = [](void* user, std::size_t i) { (*static_cast<const std::function<void(std::size_t)>*>(user))(i); };
+    const auto call = [](void* user, std::size_t i) {
+      (*static_cast<const std::function<void(std::size_t)>*>(user))(i);
+    };
     context_.ParallelFor(call, count, 0, const_cast<std::function<void(std::size_t)>*>(&task));
   };
 }

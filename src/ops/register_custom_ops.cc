@@ -3,8 +3,8 @@
 #include "ops/domain.h"
 #include "ops/node.h"
 
-extern "C" __attribute__((visibility("default"))) OrtStatus* ORT_API_CALL
-RegisterCustomOps(OrtSessionOptions* options, const OrtApiBase* base) {
+extern "C" __attribute__((visibility("default"))) OrtStatus* ORT_API_CALL RegisterCustomOps(OrtSessionOptions* options,
+                                                                                            const OrtApiBase* base) {
   constexpr std::uint32_t kFirstVersion = 1;
   const OrtApi* api = base->GetApi(ORT_API_VERSION);
   if (api == nullptr) {

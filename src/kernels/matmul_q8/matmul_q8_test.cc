@@ -135,9 +135,9 @@ struct Epilogue {
 constexpr Epilogue kEpilogues[] = {
     {Activation::kNone, false, false, true, false},    {Activation::kGeluErf, false, false, false, true},
     {Activation::kGeluTanh, false, false, true, true}, {Activation::kSilu, false, false, true, false},
-    {Activation::kRelu, false, false, true, true},
-    {Activation::kNone, true, true, true, true},       {Activation::kNone, true, false, true, true},
-    {Activation::kNone, true, true, false, true},      {Activation::kNone, false, true, true, false},
+    {Activation::kRelu, false, false, true, true},     {Activation::kNone, true, true, true, true},
+    {Activation::kNone, true, false, true, true},      {Activation::kNone, true, true, false, true},
+    {Activation::kNone, false, true, true, false},
 };
 
 MatmulQ8 with_epilogue(const Problem& problem, const Epilogue& epilogue, const LayerNormParameters& norm, Output& out) {
