@@ -211,6 +211,7 @@ Response Service::error_response(const Exchange& exchange, const Error& error, O
   if (error.kind == ErrorKind::kMethodNotAllowed && outcome.route != nullptr) {
     response.fields.emplace_back("Allow", outcome.route->allow());
   }
+  response.overloaded = error.kind == ErrorKind::kOverloaded;
   outcome.error = error_kind_name(error.kind);
   return finish(exchange, std::move(response), outcome);
 }

@@ -215,6 +215,7 @@ void Connection::start(bool refuse) {
 void Connection::drain() {
   draining_ = true;
   if (idle_ && !stream_->has_unread_bytes()) stream_->close();
+  stream_->wake();  // it may rest
 }
 
 void Connection::abort() {
@@ -238,6 +239,7 @@ asio::awaitable<void> Connection::run(bool refuse_it) {
   while (next == Next::kRequest) {
     if (!co_await wait_for_request()) break;
     next = co_await serve_request();
+    if (next == Next::kRequest && std::exchange(refused_for_load_, false)) co_await rest();
   }
   if (next == Next::kLingerAndClose) co_await stream_->linger(Deadline::after(context_.options.linger_timeout));
   stream_->close();
@@ -254,6 +256,12 @@ asio::awaitable<bool> Connection::wait_for_request() {
   const Stream::Got got = co_await stream_->read_more(Deadline::after(context_.options.idle_timeout));
   idle_ = false;
   co_return got == Stream::Got::kBytes;
+}
+
+asio::awaitable<void> Connection::rest() {
+  const Clock::time_point now = Clock::now();
+  const Deadline end(now + thread_->refusal_pace.refused(now));
+  while (!draining_ && !stream_->ended() && !end.expired()) co_await stream_->sleep(end);
 }
 
 void Connection::begin_exchange() {
@@ -374,6 +382,7 @@ asio::awaitable<Connection::Next> Connection::send(Response response, Next next,
   const AfterResponse after = next != Next::kRequest ? AfterResponse::kClose
                               : http10               ? AfterResponse::kKeepAliveHttp10
                                                      : AfterResponse::kKeepAlive;
+  refused_for_load_ = response.overloaded;
   const AnswerReservation on_its_way(*context_.buffered_answer_bytes, response.body.size());
   const std::string head = response_head(response, after, date_now());
   const bool sent = co_await stream_->write(head, with_body ? std::string_view(response.body) : std::string_view(),

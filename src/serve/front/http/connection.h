@@ -78,6 +78,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::asio::awaitable<std::optional<Error>> read_body(Reading& reading, std::size_t limit);
   boost::asio::awaitable<std::optional<Error>> parse_more(Reading& reading, Deadline deadline);
   boost::asio::awaitable<void> wait_for_answer();
+  boost::asio::awaitable<void> rest();
   boost::asio::awaitable<Next> refuse(const Error& error);
   boost::asio::awaitable<Next> send(Response response, Next next, bool with_body = true, bool http10 = false);
   void begin_exchange();
@@ -88,6 +89,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::shared_ptr<ConnectionExchange> exchange_;
   std::optional<Response> answer_;
   bool idle_ = false;
+  bool refused_for_load_ = false;
   bool draining_ = false;
 };
 

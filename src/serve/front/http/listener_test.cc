@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "serve/front/http/refusal_pace.h"
 #include "serve/front/http/test_client.h"
 
 namespace weir::serve::front::http {
@@ -31,6 +32,12 @@ class EchoHandler final : public Handler {
     if (exchange->head.path == "/large") {
       const bool room = exchange->has_room_for(kLargeBytes);
       exchange->respond(text(200, room ? std::string(kLargeBytes, 'x') : "no room"));
+      return;
+    }
+    if (exchange->head.path == "/full") {
+      Response response = text(429, "full");
+      response.overloaded = true;
+      exchange->respond(std::move(response));
       return;
     }
     if (exchange->head.path != "/hold") {
@@ -461,6 +468,39 @@ TEST_F(ListenerTest, StopAbandonsWhatIsNotDoneInTime) {
   ASSERT_TRUE(handler_.wait_held(1));
   EXPECT_FALSE(listener_->stop(Deadline::after(milliseconds(20))));
   EXPECT_TRUE(handler_.wait_abandoned(1));
+}
+
+std::string many_refused_requests() {
+  std::string requests;
+  for (int i = 0; i < RefusalPace::kBurst + 20; ++i) requests += "GET /full HTTP/1.1\r\nHost: x\r\n\r\n";
+  return requests;
+}
+
+TEST_F(ListenerTest, AnswersAllThatAskAgainAtOnceAfterARefusal) {
+  start();
+  TestClient client(port());
+  const std::string requests = many_refused_requests();
+  ASSERT_TRUE(client.send(requests + std::string(kGet)));
+  for (int i = 0; i < RefusalPace::kBurst + 20; ++i) {
+    const auto response = client.read();
+    ASSERT_TRUE(response) << i;
+    EXPECT_EQ(response->status, 429);
+  }
+  const auto response = client.read();
+  ASSERT_TRUE(response);
+  EXPECT_EQ(response->body, "GET /a 0") << "the next request on a connection that rested";
+}
+
+TEST_F(ListenerTest, StopDoesNotWaitForConnectionsThatRest) {
+  start();
+  const std::string requests = many_refused_requests();
+  std::vector<std::unique_ptr<TestClient>> clients;
+  for (int i = 0; i < 10; ++i) {
+    clients.push_back(std::make_unique<TestClient>(port()));
+    ASSERT_TRUE(clients.back()->send(requests));
+    ASSERT_TRUE(clients.back()->read());
+  }
+  EXPECT_TRUE(listener_->stop(Deadline::after(seconds(10))));
 }
 
 TEST_F(ListenerTest, NamesThePortThatIsInUse) {

@@ -45,6 +45,7 @@ struct Response {
   Fields fields;             ///< Values hold neither CR nor LF.
   std::string body;          ///< Not sent in answer to HEAD, though its length is.
   bool close = false;        ///< Close the connection after it.
+  bool overloaded = false;   ///< Refused for load: of many in a short time the connections rest (refusal_pace.h).
 };
 
 }  // namespace weir::serve::front::http

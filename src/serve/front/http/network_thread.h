@@ -8,6 +8,8 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include "serve/front/http/refusal_pace.h"
+
 namespace weir::serve::front::http {
 
 class Connection;
@@ -17,6 +19,7 @@ struct NetworkThread {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work = make_work_guard(io);
   std::thread thread;
   std::unordered_set<Connection*> connections;  ///< Used on `thread` alone.
+  RefusalPace refusal_pace;                     ///< Likewise.
 };
 
 }  // namespace weir::serve::front::http
