@@ -27,7 +27,7 @@ Result<AddedToken> read_token(const json::Object& config) {
 std::string normalized_form(const std::string& content, const Normalizer& normalizer) {
   Text normal;
   normalizer.normalize({content, nullptr, 0}, normal);
-  return std::move(normal.bytes);
+  return normal.is_usable() ? std::move(normal.bytes) : std::string();
 }
 
 }  // namespace
@@ -65,10 +65,10 @@ Status AddedTokens::add(AddedToken token, const Vocabulary& vocabulary, const No
   }
   token.text = token.normalized && normalizer != nullptr ? normalized_form(token.content, *normalizer) : token.content;
   if (token.text.empty()) {
-    return Error(
-        ErrorKind::kUnsupported,
-        "added_tokens: nothing is left of the token with id " + std::to_string(token.id) + " once it is normalized",
-        "added_tokens");
+    return Error(ErrorKind::kUnsupported,
+                 "added_tokens: nothing usable is left of the token with id " + std::to_string(token.id) +
+                     " once it is normalized",
+                 "added_tokens");
   }
   if (token.special) special_.insert(token.content);
   largest_id_ = std::max(largest_id_, token.id);

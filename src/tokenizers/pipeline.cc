@@ -6,9 +6,6 @@
 namespace weir::tokenizers {
 namespace {
 
-/// Places are 32 bits wide, and a normalizer may make a text eleven times as long.
-constexpr std::size_t kLongestText = std::size_t{1} << 28;
-
 /// Buffers above this are not kept.
 constexpr std::size_t kKeptBytes = std::size_t{1} << 20;
 
@@ -49,6 +46,14 @@ void fill_offsets(std::string_view text, Sequence& sequence) {
   }
 }
 
+Error error_of(Trouble trouble) {
+  if (trouble == Trouble::kPattern) {
+    return {ErrorKind::kTokenizer, "a regular expression of the tokenizer takes too long on the text"};
+  }
+  return {ErrorKind::kInvalidArgument,
+          "the tokenizer makes the text longer than " + std::to_string(kLongestText) + " bytes, which is the limit"};
+}
+
 }  // namespace
 
 void Sequence::shrink() {
@@ -71,11 +76,13 @@ Status Pipeline::run(std::string_view text, bool with_offsets, Sequence& sequenc
   }
   const bool aligned = with_offsets || (pre_tokenizer != nullptr && pre_tokenizer->needs_alignment());
   cut(text, aligned, sequence);
+  if (!sequence.pieces.text.is_usable()) return error_of(sequence.pieces.text.trouble);
   if (pre_tokenizer != nullptr) pre_tokenizer->pre_tokenize(sequence.pieces);
+  if (!sequence.pieces.text.is_usable()) return error_of(sequence.pieces.text.trouble);
   sequence.tokens.clear();
   for (const Piece& piece : sequence.pieces.list) {
     if (piece.is_added()) {
-      sequence.tokens.push_back({piece.added_id, piece.begin, piece.end});
+      sequence.tokens.push_back({piece.added_id, piece.begin, piece.end, /*is_added=*/true});
     } else {
       WEIR_RETURN_IF_ERROR(
           model->tokenize(sequence.pieces.text.view(piece.begin, piece.end), piece.begin, sequence.tokens));
@@ -103,6 +110,7 @@ void Pipeline::cut(std::string_view text, bool aligned, Sequence& sequence) cons
 /// Normalizes text[begin, end) and cuts out the added tokens that are looked for in normalized text.
 void Pipeline::add_segment(std::string_view text, std::size_t begin, std::size_t end, Sequence& sequence) const {
   Text& out = sequence.pieces.text;
+  if (!out.is_usable()) return;
   const std::size_t at = out.bytes.size();
   const auto origin = static_cast<std::uint32_t>(begin);
   const std::string_view bytes = text.substr(begin, end - begin);

@@ -15,6 +15,7 @@
 #include "tokenizers/models/model.h"
 #include "tokenizers/normalizers/normalizer.h"
 #include "tokenizers/pre_tokenizers/pre_tokenizer.h"
+#include "tokenizers/text/pieces.h"
 #include "tokenizers/tokenizer.h"
 
 namespace weir::tokenizers {
@@ -39,7 +40,8 @@ struct Pipeline {
   std::unique_ptr<Model> model;
   AddedTokens added_tokens;
 
-  /// kTokenizer: the vocabulary has no token for a part of the text; kInvalidArgument: the text is too long.
+  /// kTokenizer: the vocabulary has no token for a part of the text, or a regular expression took too long;
+  /// kInvalidArgument: the text is too long.
   Status run(std::string_view text, bool with_offsets, Sequence& sequence) const;
 
  private:

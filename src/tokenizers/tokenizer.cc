@@ -8,7 +8,10 @@
 #include "tokenizers/json/object.h"
 #include "tokenizers/pipeline.h"
 #include "tokenizers/post_processors/post_processor.h"
+#include "tokenizers/text/byte_level.h"
 #include "tokenizers/truncation.h"
+#include "tokenizers/unicode/properties.h"
+#include "tokenizers/unicode/utf8.h"
 
 namespace weir::tokenizers {
 namespace {
@@ -32,6 +35,30 @@ struct FlatPlan {
   std::vector<PlanStep> steps;
   std::uint32_t special_tokens = 0;
 };
+
+/// The white space at the ends of a token, in characters; a blank may be in byte-level writing.
+struct SpaceCount {
+  std::uint32_t leading = 0;
+  std::uint32_t trailing = 0;
+};
+
+SpaceCount count_spaces(std::string_view token) {
+  const auto is_space = [](char32_t c) {
+    return c == byte_level_characters()[' '] || unicode::properties().has(c, unicode::kWhitespace);
+  };
+  SpaceCount count;
+  for (std::size_t at = 0; at < token.size(); ++count.leading) {
+    const unicode::Decoded character = unicode::decode(token, at);
+    if (!is_space(character.code_point)) break;
+    at += character.length;
+  }
+  for (std::size_t end = token.size(); end > 0; ++count.trailing) {
+    const unicode::Decoded character = unicode::decode_before(token, end);
+    if (!is_space(character.code_point)) break;
+    end -= character.length;
+  }
+  return count;
+}
 
 class TokenizerFromJson final : public Tokenizer {
  public:
@@ -68,6 +95,7 @@ class TokenizerFromJson final : public Tokenizer {
 
   Result<Encoding> encode_texts(std::span<const std::string_view> texts, const EncodeOptions& options) const;
   Result<Encoding> assemble(std::span<Kept> texts, const EncodeOptions& options) const;
+  void trim_offsets(const Kept& text, Trim trim, std::span<Offset> offsets) const;
   Status truncate_texts(std::span<Kept> texts, const EncodeOptions& options) const;
   Status check_ids(std::span<const std::int32_t> ids) const;
 
@@ -208,10 +236,29 @@ Result<Encoding> TokenizerFromJson::assemble(std::span<Kept> texts, const Encode
     for (std::size_t i = text.begin; i < text.end; ++i) encoding.ids.push_back(text.id(i));
     encoding.type_ids.resize(encoding.ids.size(), step.type_id);
     if (!options.with_offsets) continue;
+    const std::size_t first = encoding.offsets.size();
     for (std::size_t i = text.begin; i < text.end; ++i) encoding.offsets.push_back(text.offset(i));
+    for (const Trim trim : step.trims) trim_offsets(text, trim, std::span(encoding.offsets).subspan(first));
     encoding.special.resize(encoding.ids.size(), is_special ? 1 : 0);
   }
   return encoding;
+}
+
+/// Takes the white space that the tokens begin and end with out of their offsets. As in the library, a character of a
+/// token counts as one of the text, and a single blank stays where one may have been put in front.
+void TokenizerFromJson::trim_offsets(const Kept& text, Trim trim, std::span<Offset> offsets) const {
+  if (text.sequence == nullptr) return;
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    const Token& token = text.sequence->tokens[text.begin + i];
+    const std::string_view characters = token.is_added ? text.sequence->pieces.text.view(token.begin, token.end)
+                                                       : pipeline_.model->vocabulary().token(token.id);
+    Offset& offset = offsets[i];
+    SpaceCount spaces = count_spaces(characters);
+    const bool is_first = (i == 0 && trim.at_start) || offset.begin == 0;
+    if (is_first && trim.add_prefix_space && spaces.leading == 1) spaces.leading = 0;
+    offset.begin = std::min(offset.begin + spaces.leading, offset.end);
+    if (offset.end >= spaces.trailing) offset.end = std::max(offset.end - spaces.trailing, offset.begin);
+  }
 }
 
 Result<std::string> TokenizerFromJson::decode(std::span<const std::int32_t> ids, bool skip_special_tokens) const {

@@ -63,7 +63,8 @@ class Tokenizer {
   static Result<std::unique_ptr<Tokenizer>> from_file(const std::string& path);
 
   /// kInvalidArgument when `max_tokens` leaves no room for the special tokens, or (a pair) when the text that
-  /// truncation may shorten is too short for it; kTokenizer when the vocabulary has no token for a part of the text.
+  /// truncation may shorten is too short for it; kTokenizer when the vocabulary has no token for a part of the text,
+  /// or a regular expression of the file takes too long on it.
   virtual Result<Encoding> encode(std::string_view text, const EncodeOptions& options) const = 0;
   virtual Result<Encoding> encode_pair(std::string_view first, std::string_view second,
                                        const EncodeOptions& options) const = 0;

@@ -265,6 +265,43 @@ TEST(TokenizerFile, MayLeaveEverythingOutButTheModel) {
   EXPECT_EQ((*tokenizer)->special_tokens_added(), 0u);
 }
 
+TEST(TokenizerFile, CannotMakeATextGrowWithoutLimit) {
+  constexpr std::string_view kModel = R"("model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0}}})";
+  const std::string replace =
+      R"({"type": "Replace", "pattern": {"String": "a"}, "content": ")" + std::string(100, 'a') + "\"}";
+  std::string steps = replace;
+  for (int i = 1; i < 12; ++i) steps += "," + replace;
+  const auto normalizers = Tokenizer::from_json(
+      R"({"normalizer": {"type": "Sequence", "normalizers": [)" + steps + "]}," + std::string(kModel), "test.json");
+  ASSERT_TRUE(normalizers.ok());
+  EXPECT_EQ((*normalizers)->encode("b", {})->ids, Ids{0});
+  EXPECT_EQ((*normalizers)->encode("a", {}).error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ((*normalizers)->encode("b", {})->ids, Ids{0});  // The trouble is that of one text.
+
+  constexpr std::string_view kBytes = R"({"type": "ByteLevel", "add_prefix_space": false, "use_regex": false})";
+  steps = kBytes;
+  for (int i = 1; i < 64; ++i) steps.append(",").append(kBytes);
+  const auto pre_tokenizers = Tokenizer::from_json(
+      R"({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [)" + steps + "]}," + std::string(kModel),
+      "test.json");
+  ASSERT_TRUE(pre_tokenizers.ok());
+  EXPECT_EQ((*pre_tokenizers)->encode("a", {})->ids, Ids{0});
+  EXPECT_EQ((*pre_tokenizers)->encode("é", {}).error().kind, ErrorKind::kInvalidArgument);
+}
+
+TEST(TokenizerFile, MayNotHoldUpATextWithItsExpressions) {
+  constexpr std::string_view kModel = R"("model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0}}})";
+  const std::string slow = std::string(40, 'a') + "b";
+  for (const std::string_view part :
+       {R"("normalizer": {"type": "Replace", "pattern": {"Regex": "(a+)+$"}, "content": ""},)",
+        R"("pre_tokenizer": {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated"},)"}) {
+    const auto tokenizer = Tokenizer::from_json("{" + std::string(part).append(kModel), "test.json");
+    ASSERT_TRUE(tokenizer.ok());
+    EXPECT_EQ((*tokenizer)->encode(slow, {}).error().kind, ErrorKind::kTokenizer);
+    EXPECT_EQ((*tokenizer)->encode("b", {})->ids, Ids{0});
+  }
+}
+
 TEST(TokenizerFile, IsNotFound) {
   EXPECT_EQ(Tokenizer::from_file("/no/such/tokenizer.json").error().kind, ErrorKind::kNotFound);
 }

@@ -9,6 +9,15 @@ using decoders::Made;
 
 /// By the name that a tokenizer.json has for them.
 constexpr json::Maker<Made> kMakers[] = {
+    {"BPEDecoder", decoders::make_bpe},
+    {"ByteFallback", decoders::make_byte_fallback},
+    {"ByteLevel", decoders::make_byte_level},
+    {"CTC", decoders::make_ctc},
+    {"Fuse", decoders::make_fuse},
+    {"Metaspace", decoders::make_metaspace},
+    {"Replace", decoders::make_replace},
+    {"Sequence", decoders::make_sequence},
+    {"Strip", decoders::make_strip},
     {"WordPiece", decoders::make_wordpiece},
 };
 

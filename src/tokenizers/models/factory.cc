@@ -9,6 +9,9 @@ using models::Made;
 
 /// By the name that a tokenizer.json has for them.
 constexpr json::Maker<Made> kMakers[] = {
+    {"BPE", models::make_bpe},
+    {"Unigram", models::make_unigram},
+    {"WordLevel", models::make_wordlevel},
     {"WordPiece", models::make_wordpiece},
 };
 

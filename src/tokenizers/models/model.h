@@ -18,6 +18,7 @@ struct Token {
   std::int32_t id = 0;
   std::uint32_t begin = 0;  ///< In bytes: [begin, end).
   std::uint32_t end = 0;
+  bool is_added = false;  ///< An added token: its text is what stands there, not what the vocabulary has.
   bool operator==(const Token&) const = default;
 };
 

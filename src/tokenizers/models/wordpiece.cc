@@ -31,11 +31,7 @@ class WordPiece final : public Model {
     if (!is_too_long(piece) && cover(piece, base, tokens)) return {};
     tokens.resize(first);
     if (unknown_ < 0) {
-      return Error(ErrorKind::kTokenizer,
-                   "the text has a word that the vocabulary does not cover, and the vocabulary has "
-                   "no unknown token \"" +
-                       options_.unknown_token + "\"",
-                   "model.unk_token");
+      return missing_unknown_token("model.unk_token", options_.unknown_token);
     }
     tokens.push_back({unknown_, base, base + static_cast<std::uint32_t>(piece.size())});
     return {};

@@ -73,6 +73,57 @@ TEST_F(NormalizersTest, BertPutsMarksThatStayIntoOrder) {
   EXPECT_EQ(run(kUncased, "\u0301\u0323").bytes, "");
 }
 
+TEST_F(NormalizersTest, SimpleOnes) {
+  EXPECT_EQ(run(R"({"type": "Lowercase"})", "ÀİZ").bytes, "ài\u0307z");
+  EXPECT_EQ(run(R"({"type": "Lowercase"})", "aİ").spans, (std::vector<Span>{{0, 1}, {1, 3}, {1, 3}, {1, 3}}));
+  EXPECT_EQ(run(R"({"type": "StripAccents"})", "e\u0301\u0903x").bytes, "ex");
+  EXPECT_EQ(run(R"({"type": "Nmt"})", "a\x01\tb\u200B\u2581").bytes, "a b  ");
+  EXPECT_EQ(run(R"({"type": "Strip"})", " \u3000a b\n").spans, (std::vector<Span>{{4, 5}, {5, 6}, {6, 7}}));
+  EXPECT_EQ(run(R"({"type": "Strip", "strip_left": false, "strip_right": true})", " a ").bytes, " a");
+  EXPECT_EQ(run(R"({"type": "Strip"})", " \n").bytes, "");
+  EXPECT_EQ(run(R"({"type": "Prepend", "prepend": "▁"})", "ab").spans,
+            (std::vector<Span>{{0, 1}, {0, 1}, {0, 1}, {0, 1}, {1, 2}}));
+  EXPECT_EQ(run(R"({"type": "Prepend", "prepend": "▁"})", "").bytes, "");
+  EXPECT_EQ(run(R"({"type": "ByteLevel"})", "é ").bytes, "Ã©Ġ");
+}
+
+TEST_F(NormalizersTest, UnicodeForms) {
+  EXPECT_EQ(run(R"({"type": "NFC"})", "e\u0301x").spans, (std::vector<Span>{{0, 1}, {0, 1}, {3, 4}}));
+  EXPECT_EQ(run(R"({"type": "NFD"})", "é").bytes, "e\u0301");
+  EXPECT_EQ(run(R"({"type": "NFKC"})", "ﬁ①").bytes, "fi1");
+  EXPECT_EQ(run(R"({"type": "NFKD"})", "ﬁ").spans, (std::vector<Span>{{0, 3}, {0, 3}}));
+}
+
+TEST_F(NormalizersTest, ReplaceStandsWhereTheMatchEnded) {
+  const Text text = run(R"({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": "__"})", "a   b");
+  EXPECT_EQ(text.bytes, "a__b");
+  EXPECT_EQ(text.spans, (std::vector<Span>{{0, 1}, {3, 4}, {3, 4}, {4, 5}}));
+  EXPECT_EQ(run(R"({"type": "Replace", "pattern": {"String": "``"}, "content": "\""})", "``a``").bytes, "\"a\"");
+}
+
+TEST_F(NormalizersTest, SequencesMayStandInSequences) {
+  constexpr std::string_view kNested = R"({"type": "Sequence", "normalizers": [{"type": "Strip"},
+    {"type": "Sequence", "normalizers": [{"type": "NFD"}, {"type": "StripAccents"}, {"type": "Lowercase"}]},
+    {"type": "Sequence", "normalizers": []}, {"type": "Prepend", "prepend": "_"}]})";
+  const Text text = run(kNested, " Éa ");
+  EXPECT_EQ(text.bytes, "_ea");
+  EXPECT_EQ(text.spans, (std::vector<Span>{{1, 3}, {1, 3}, {3, 4}}));
+  EXPECT_EQ(make(R"({"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "X"}]})").error().where,
+            "normalizer.normalizers[1].type");
+}
+
+TEST_F(NormalizersTest, PrecompiledTablesAreChecked) {
+  const auto where = [&](std::string_view charsmap) {
+    return make(R"({"type": "Precompiled", "precompiled_charsmap": ")" + std::string(charsmap) + "\"}").error().where;
+  };
+  // Nothing, a length alone, a length beyond the end, no base64.
+  for (const char* bad : {"", "BAAAAA==", "/////wAAAAA=", "a*b="})
+    EXPECT_EQ(where(bad), "normalizer.precompiled_charsmap");
+  // One unit that leads nowhere: every text stays as it is.
+  constexpr std::string_view kEmpty = R"({"type": "Precompiled", "precompiled_charsmap": "BAAAAAAAAAA="})";
+  EXPECT_EQ(run(kEmpty, "aé\r\n👨‍👩‍👧🇩🇪 한").bytes, "aé\r\n👨‍👩‍👧🇩🇪 한");
+}
+
 TEST_F(NormalizersTest, AreRefusedByName) {
   EXPECT_EQ(make(R"({"type": "BertNormaliser"})").error().message,
             "normalizer.type: the normalizer \"BertNormaliser\" is not supported; the nearest that is: "

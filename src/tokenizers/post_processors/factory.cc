@@ -9,8 +9,9 @@ using post_processors::Made;
 
 /// By the name that a tokenizer.json has for them.
 constexpr json::Maker<Made> kMakers[] = {
-    {"TemplateProcessing", post_processors::make_template},
-    {"BertProcessing", post_processors::make_bert},
+    {"TemplateProcessing", post_processors::make_template}, {"BertProcessing", post_processors::make_bert},
+    {"ByteLevel", post_processors::make_byte_level},        {"RobertaProcessing", post_processors::make_roberta},
+    {"Sequence", post_processors::make_sequence},
 };
 
 }  // namespace

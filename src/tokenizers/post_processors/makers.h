@@ -8,6 +8,9 @@ namespace weir::tokenizers::post_processors {
 using Made = Result<std::unique_ptr<PostProcessor>>;
 
 Made make_bert(const json::Object& config);
+Made make_byte_level(const json::Object& config);
+Made make_roberta(const json::Object& config);
+Made make_sequence(const json::Object& config);
 Made make_template(const json::Object& config);
 
 /// Ids above this are taken for damage.

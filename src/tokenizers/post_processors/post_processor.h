@@ -14,7 +14,8 @@ namespace weir::tokenizers {
 
 /// How the offsets of a text's tokens lose the white space at their ends (ByteLevel's trim_offsets).
 struct Trim {
-  bool add_prefix_space = false;
+  bool add_prefix_space = false;  ///< The blank before the first token may be one that was put there.
+  bool at_start = true;           ///< The text is the first of its part.
   bool operator==(const Trim&) const = default;
 };
 

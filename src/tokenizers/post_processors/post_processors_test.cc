@@ -58,6 +58,27 @@ TEST_F(PostProcessorsTest, TemplateFollowsTheFile) {
   EXPECT_EQ((*made)->added_tokens(true), 2u);
 }
 
+TEST_F(PostProcessorsTest, RobertaHasOneType) {
+  const auto roberta = make(R"({"type": "RobertaProcessing", "cls": ["<s>", 0], "sep": ["</s>", 2]})");
+  ASSERT_TRUE(roberta.ok());
+  EXPECT_EQ(plan(**roberta, false, true), "0:0 A0 2:0");
+  EXPECT_EQ(plan(**roberta, true, true), "0:0 A0 2:0 2:0 B0 2:0");
+  EXPECT_EQ(plan(**roberta, true, false), "A0 B0");
+  EXPECT_EQ((*roberta)->added_tokens(true), 4u);
+}
+
+TEST_F(PostProcessorsTest, SequencesTrimAndSurround) {
+  const auto sequence = make(R"({"type": "Sequence", "processors": [{"type": "ByteLevel", "trim_offsets": true,
+    "add_prefix_space": false}, )" +
+                             std::string(kTemplate) + "]}");
+  ASSERT_TRUE(sequence.ok());
+  EXPECT_EQ(plan(**sequence, false, true), "5:0 A0");
+  Plan parts = {{PlanStep{0, 0, 0, {}}}};
+  ASSERT_TRUE((*sequence)->apply(parts, true).ok());
+  EXPECT_EQ(parts.back().front().trims, (std::vector<Trim>{{false, true}}));
+  EXPECT_EQ((*sequence)->added_tokens(false), 1u);
+}
+
 TEST_F(PostProcessorsTest, AreRefusedByName) {
   const auto where = [&](std::string_view json) { return make(json).error().where; };
   EXPECT_EQ(where(R"({"type": "Template"})"), "post_processor.type");

@@ -83,13 +83,15 @@ class Pieces {
   }
 
   /// Rewrites every piece that is not an added token into a new text: rewrite(segment, out, index) appends what becomes
-  /// of it. Pieces that become empty are dropped.
+  /// of it. Pieces that become empty are dropped, and all that follow once the new text is in trouble.
   template <class Rewrite>
   void rewrite(Rewrite rewrite_piece) {
     rewritten_.reset(text.aligned);
+    rewritten_.trouble = text.trouble;
     next_.clear();
     std::size_t index = 0;
     for (const Piece& piece : list) {
+      if (!rewritten_.is_usable()) break;
       const auto begin = static_cast<std::uint32_t>(rewritten_.bytes.size());
       if (piece.is_added()) {
         rewritten_.copy(text.whole(0), piece.begin, piece.end);

@@ -22,6 +22,13 @@ struct Span {
   bool operator==(const Span&) const = default;
 };
 
+/// No step of the tokenization takes a text longer than this, so that places fit 32 bits whatever a step makes of it,
+/// and a file with many steps that lengthen cannot fill the memory.
+inline constexpr std::size_t kLongestText = std::size_t{1} << 25;
+
+/// What a step failed at.
+enum class Trouble : std::uint8_t { kNone, kTooLong, kPattern };
+
 /// What a normalizer reads: a part of a text that lies between two added tokens.
 struct Segment {
   std::string_view bytes;
@@ -35,11 +42,21 @@ struct Text {
   std::string bytes;
   std::vector<Span> spans;  ///< One per byte; empty unless `aligned`.
   bool aligned = false;
+  Trouble trouble = Trouble::kNone;  ///< The first; the text is then worth nothing.
 
   void reset(bool keep_spans) {
     bytes.clear();
     spans.clear();
     aligned = keep_spans;
+    trouble = Trouble::kNone;
+  }
+  void fail(Trouble what) {
+    if (trouble == Trouble::kNone) trouble = what;
+  }
+  /// Whether the next step may take it.
+  bool is_usable() {
+    if (bytes.size() > kLongestText) fail(Trouble::kTooLong);
+    return trouble == Trouble::kNone;
   }
   std::string_view view(std::uint32_t begin, std::uint32_t end) const {
     return std::string_view(bytes).substr(begin, end - begin);

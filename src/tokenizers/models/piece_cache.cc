@@ -1,0 +1,48 @@
+#include "tokenizers/models/piece_cache.h"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+
+namespace weir::tokenizers::models {
+
+PieceCache& PieceCache::of_this_thread() {
+  static thread_local PieceCache cache;
+  return cache;
+}
+
+std::uint32_t PieceCache::new_key() {
+  static std::atomic<std::uint32_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+std::size_t PieceCache::slot_of(std::uint32_t key, std::string_view piece) {
+  return (std::hash<std::string_view>()(piece) + key * 0x9E3779B9u) % kSlots;
+}
+
+bool PieceCache::find(std::uint32_t key, std::string_view piece, std::uint32_t base, std::vector<Token>& tokens) const {
+  if (piece.size() > kLongestPiece) return false;
+  const Slot& slot = slots_[slot_of(key, piece)];
+  if (slot.key != key || std::string_view(slot.piece.data(), slot.piece_bytes) != piece) return false;
+  std::uint32_t begin = base;
+  for (std::size_t i = 0; i < slot.tokens; ++i) {
+    tokens.push_back({slot.ids[i], begin, base + slot.ends[i]});
+    begin = base + slot.ends[i];
+  }
+  return true;
+}
+
+void PieceCache::store(std::uint32_t key, std::string_view piece, std::uint32_t base, std::span<const Token> tokens) {
+  if (piece.size() > kLongestPiece || tokens.size() > kMostTokens) return;
+  Slot& slot = slots_[slot_of(key, piece)];
+  slot.key = key;
+  slot.piece_bytes = static_cast<std::uint8_t>(piece.size());
+  slot.tokens = static_cast<std::uint8_t>(tokens.size());
+  std::copy(piece.begin(), piece.end(), slot.piece.begin());
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    slot.ids[i] = tokens[i].id;
+    slot.ends[i] = static_cast<std::uint8_t>(tokens[i].end - base);
+  }
+}
+
+}  // namespace weir::tokenizers::models
