@@ -111,9 +111,10 @@ Ort::SessionOptions session_options(const Options& options) {
   if (!options.memory_pattern) made.DisableMemPattern();
   if (options.arena == Arena::kNone) made.DisableCpuMemArena();
   if (options.arena == Arena::kProcess) made.AddConfigEntry(kOrtSessionOptionsConfigUseEnvAllocators, "1");
-  const char* spinning = options.spinning ? "1" : "0";
+  const char* spinning = options.spinning == Spinning::kNever ? "0" : "1";
   made.AddConfigEntry(kOrtSessionOptionsConfigAllowIntraOpSpinning, spinning);
   made.AddConfigEntry(kOrtSessionOptionsConfigAllowInterOpSpinning, spinning);
+  if (options.spinning == Spinning::kDuringRuns) made.AddConfigEntry(kOrtSessionOptionsConfigForceSpinningStop, "1");
   const std::string affinities = thread_affinities(options.cpus);
   if (!affinities.empty()) made.AddConfigEntry(kOrtSessionOptionsConfigIntraOpThreadAffinities, affinities.c_str());
   return made;

@@ -25,10 +25,13 @@ enum class Arena {
   kProcess,  ///< One arena for all sessions of the process that say so, bounded by `arena_limit_bytes`.
 };
 
+/// When threads that have nothing to do spin, instead of sleeping: they start at once, and keep a core busy.
+enum class Spinning { kNever, kDuringRuns, kAlways };
+
 struct Options {
-  int intra_op_threads = 1;         ///< Includes the calling thread.
-  std::vector<int> cpus;            ///< Logical CPUs to pin to, one per thread; empty: not pinned.
-  bool spinning = false;            ///< Idle threads spin for work: lower latency, a busy machine.
+  int intra_op_threads = 1;  ///< Includes the calling thread.
+  std::vector<int> cpus;     ///< Logical CPUs to pin to, one per thread; empty: not pinned.
+  Spinning spinning = Spinning::kNever;
   bool memory_pattern = false;      ///< Plan memory per input shape: for graphs of few shapes (docs/decisions/0030).
   bool parallel_execution = false;  ///< Execution mode parallel, for multi-tower graphs.
   Arena arena = Arena::kSession;

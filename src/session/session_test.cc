@@ -78,7 +78,7 @@ TEST(Session, EveryOptionGivesTheSameNumbers) {
     options.memory_pattern = (bits & 2) != 0;
     options.arena = (bits & 4) != 0 ? Arena::kSession : Arena::kNone;
     options.parallel_execution = (bits & 8) != 0;
-    options.spinning = (bits & 16) != 0;
+    options.spinning = (bits & 16) != 0 ? Spinning::kAlways : Spinning::kDuringRuns;
     const auto session = load("encoder.onnx", options);
     EXPECT_EQ(values(*session, batch.batch), expected) << bits;
     EXPECT_EQ(values(*session, batch.batch, options.arena != Arena::kNone), expected) << bits;

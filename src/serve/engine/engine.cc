@@ -71,8 +71,8 @@ struct Counters {
                                    metrics::exponential_bounds(0.0005, 2, 16), {{"model", model}})) {}
 };
 
-/// A text of fewer tokens is computed sooner by one thread than by several that have to be woken.
-constexpr std::size_t kLeastWideTokens = 32;
+/// Of a shorter text several threads save less than a tenth of the time (docs/performance.md).
+constexpr std::size_t kLeastWideTokens = 48;
 
 int count_instances(const Options& options, const bundle::Bundle& bundle) {
   if (bundle.manifest.layout == bundle::Layout::kPadded) return options.instances;
@@ -124,7 +124,7 @@ struct Engine::Impl {
 session::Options Engine::Impl::session_options() const {
   session::Options settings;
   settings.intra_op_threads = options.threads_per_instance;
-  settings.spinning = options.spinning;
+  settings.spinning = options.spinning ? session::Spinning::kAlways : session::Spinning::kNever;
   settings.memory_pattern = options.memory_pattern;
   if (options.arena_limit_bytes > 0) {
     settings.arena = session::Arena::kProcess;
@@ -143,6 +143,8 @@ Status Engine::Impl::load_packed_sessions() {
   session::Options narrow = session_options();
   narrow.intra_op_threads = 1;
   session::Options wide = session_options();
+  // A lone text's operators are shorter than it takes to wake a thread; between texts the threads sleep.
+  if (wide.spinning == session::Spinning::kNever) wide.spinning = session::Spinning::kDuringRuns;
   wide.intra_op_threads = static_cast<int>(instances.size());
   if (const auto cpus = all_cpus(); cpus.size() == instances.size()) wide.cpus = cpus;
   WEIR_ASSIGN_OR_RETURN(sessions, Instance::load_packed(bundle, narrow, wide, weights));
