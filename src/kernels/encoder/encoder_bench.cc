@@ -47,9 +47,9 @@ class Stopwatch {
     static QuantizeRowsVariant quantize;
     matmul = *kernels.matmul;
     matmul.run = [](const MatmulQ8& args, IndexRange rows, float* scratch) {
-      const Phase phase = args.layer_norm != nullptr                ? kNormalized
+      const Phase phase = args.layer_norm != nullptr             ? kNormalized
                           : args.activation != Activation::kNone ? kActivated
-                                                                    : kPlain;
+                                                                 : kPlain;
       timed(phase, [&] { chosen_.matmul->run(args, rows, scratch); });
     };
     attention = *kernels.attention;

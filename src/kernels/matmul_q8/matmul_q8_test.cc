@@ -1,39 +1,26 @@
 #include "kernels/matmul_q8/matmul_q8.h"
 
 #include <cmath>
-#include <memory>
-#include <thread>
 
 #include <gtest/gtest.h>
 
+#include "kernels/bf16/bf16_rows.h"
 #include "kernels/matmul_q8/pack.h"
-#include "kernels/matmul_q8/parallel.h"
 #include "kernels/quantize/quantize_rows.h"
-#include "kernels/testing/guarded.h"
+#include "kernels/testing/matmul_checks.h"
 
 namespace weir::kernels {
 namespace {
 
-struct Shape {
-  std::size_t rows, inputs, channels;
-};
-
-std::ostream& operator<<(std::ostream& out, const Shape& s) {
-  return out << s.rows << 'x' << s.inputs << 'x' << s.channels;
-}
-
 /// Random weights and activations of a shape, in guarded memory.
-class Problem {
+class Problem : public EpilogueInputs {
  public:
   explicit Problem(Shape s)
-      : shape(s),
+      : EpilogueInputs(s),
         activations(s.rows * padded_columns(s.inputs)),
         activation_scale(s.rows),
         plain_weights(s.inputs * s.channels),
         plain_bias(s.channels),
-        residual(s.rows * s.channels),
-        gamma(s.channels),
-        beta(s.channels),
         values_(packed().panels() * packed().panel_bytes()),
         correction_(packed().padded_channels()),
         scale_(packed().padded_channels()),
@@ -43,9 +30,6 @@ class Problem {
     fill_normal(in, random, 2.0f);
     fill_normal(plain_weights, random, 0.05f);
     fill_normal(plain_bias, random, 0.3f);
-    fill_normal(residual, random);
-    fill_normal(gamma, random, 0.2f, 1.0f);
-    fill_normal(beta, random, 0.2f);
     choose_quantize_rows(kNeedsNothing)
         .run({in.data(), s.inputs, s.rows, s.inputs, activations.data(), padded_columns(s.inputs),
               activation_scale.data()});
@@ -75,9 +59,8 @@ class Problem {
     return sum * activation_scale[row] * scale_[channel] + plain_bias[channel];
   }
 
-  Shape shape;
   Guarded<std::uint8_t> activations;
-  Guarded<float> activation_scale, plain_weights, plain_bias, residual, gamma, beta;
+  Guarded<float> activation_scale, plain_weights, plain_bias;
 
  private:
   Guarded<std::int8_t> values_;
@@ -85,101 +68,19 @@ class Problem {
   Guarded<float> scale_, bias_;
 };
 
-/// Everything a call can write.
-struct Output {
-  explicit Output(Shape s) : values(s.rows * s.channels), bytes(s.rows * padded_columns(s.channels)), scale(s.rows) {}
-  void attach(MatmulQ8& args, bool fp32, bool quantized) {
-    args.out = fp32 ? values.data() : nullptr;
-    args.out_stride = args.weights.channels;
-    args.quantized = quantized ? bytes.data() : nullptr;
-    args.quantized_stride = padded_columns(args.weights.channels);
-    args.quantized_scale = scale.data();
-  }
-  Guarded<float> values;
-  Guarded<std::uint8_t> bytes;
-  Guarded<float> scale;
-};
-
-void run_alone(const MatmulQ8Variant& variant, const MatmulQ8& args) {
-  Guarded<float> scratch(matmul_q8_scratch_floats(args));
-  variant.run(args, {0, args.rows}, scratch.data());
-}
-
-const std::vector<Shape>& edge_shapes() {
-  static const std::vector<Shape> shapes = {{0, 64, 16},   {1, 1, 1},     {1, 64, 16},   {2, 63, 17},   {3, 65, 15},
-                                            {5, 4, 33},    {6, 128, 64},  {7, 127, 65},  {15, 64, 32},  {16, 64, 31},
-                                            {17, 192, 48}, {31, 100, 7},  {32, 384, 96}, {33, 61, 112}, {63, 128, 80},
-                                            {65, 256, 31}, {129, 67, 37}, {4, 1536, 16}};
-  return shapes;
-}
-
-TEST(MatmulQ8, TheReferenceIsTheFormula) {
-  for (const Shape shape : edge_shapes()) {
-    const Problem problem(shape);
-    MatmulQ8 args = problem.args();
-    Output out(shape);
-    out.attach(args, true, false);
-    run_alone(choose_matmul_q8(kNeedsNothing), args);
-    for (std::size_t i = 0; i < out.values.size(); ++i) {
-      const double exact = problem.exact(i / shape.channels, i % shape.channels);
-      ASSERT_NEAR(out.values[i], exact, 1e-5 + 1e-6 * std::fabs(exact)) << shape << " element " << i;
-    }
-  }
-}
-
-struct Epilogue {
-  Activation activation;
-  bool residual, layer_norm, fp32, quantized;
-};
-
-constexpr Epilogue kEpilogues[] = {
-    {Activation::kNone, false, false, true, false},    {Activation::kGeluErf, false, false, false, true},
-    {Activation::kGeluTanh, false, false, true, true}, {Activation::kSilu, false, false, true, false},
-    {Activation::kRelu, false, false, true, true},     {Activation::kNone, true, true, true, true},
-    {Activation::kNone, true, false, true, true},      {Activation::kNone, true, true, false, true},
-    {Activation::kNone, false, true, true, false},
-};
-
-MatmulQ8 with_epilogue(const Problem& problem, const Epilogue& epilogue, const LayerNormParameters& norm, Output& out) {
-  MatmulQ8 args = problem.args();
-  args.activation = epilogue.activation;
-  args.residual = epilogue.residual ? problem.residual.data() : nullptr;
-  args.residual_stride = problem.shape.channels;
-  args.layer_norm = epilogue.layer_norm ? &norm : nullptr;
-  out.attach(args, epilogue.fp32, epilogue.quantized);
-  return args;
-}
-
-void expect_same(const Output& expected, const Output& actual, const std::string& what, const Shape& shape) {
-  EXPECT_TRUE(same_bits(expected.values, actual.values)) << what << ' ' << shape;
-  EXPECT_TRUE(same_bits(expected.bytes, actual.bytes)) << what << ' ' << shape;
-  EXPECT_TRUE(same_bits(expected.scale, actual.scale)) << what << ' ' << shape;
-}
+TEST(MatmulQ8, TheReferenceIsTheFormula) { expect_near_formula<Problem>(choose_matmul_q8(kNeedsNothing), 1e-5, 1e-6); }
 
 TEST(MatmulQ8, EveryVariantAndEpilogueGivesTheSameBits) {
-  for (const Shape shape : edge_shapes()) {
-    const Problem problem(shape);
-    const LayerNormParameters norm = {problem.gamma.data(), problem.beta.data(), 1e-12f};
-    for (const Epilogue& epilogue : kEpilogues) {
-      Output expected(shape);
-      run_alone(choose_matmul_q8(kNeedsNothing), with_epilogue(problem, epilogue, norm, expected));
-      for (const auto* variant : runnable(matmul_q8_variants())) {
-        Output actual(shape);
-        run_alone(*variant, with_epilogue(problem, epilogue, norm, actual));
-        expect_same(expected, actual, variant->name, shape);
-      }
-    }
-  }
+  expect_bits_of<Problem>(choose_matmul_q8(kNeedsNothing), runnable(matmul_q8_variants()));
 }
 
 TEST(MatmulQ8, FusedStepsAreTheSeparateOnes) {
   const Shape shape = {9, 128, 70};
   const Problem problem(shape);
-  const LayerNormParameters norm = {problem.gamma.data(), problem.beta.data(), 1e-12f};
+  const LayerNormParameters norm = problem.norm();
   Output separate(shape);
-  MatmulQ8 plain = problem.args();
-  separate.attach(plain, true, false);
-  run_alone(choose_matmul_q8(kNeedsNothing), plain);
+  run_alone(choose_matmul_q8(kNeedsNothing),
+            with_epilogue(problem, {Activation::kNone, false, false, true, false, false}, norm, separate));
   LayerNorm layer_norm;
   layer_norm.in = layer_norm.out = separate.values.data();
   layer_norm.out = separate.values.data();
@@ -195,34 +96,18 @@ TEST(MatmulQ8, FusedStepsAreTheSeparateOnes) {
 
   Output fused(shape);
   run_alone(choose_matmul_q8(kNeedsNothing),
-            with_epilogue(problem, {Activation::kNone, true, true, true, true}, norm, fused));
+            with_epilogue(problem, {Activation::kNone, true, true, true, true, true}, norm, fused));
+  choose_bf16_rows(kNeedsNothing)
+      .run({separate.values.data(), shape.channels, shape.rows, shape.channels, separate.bf16.data(),
+            padded_bf16_columns(shape.channels)});
   expect_same(separate, fused, "fused", shape);
 }
 
 TEST(MatmulQ8, RowAndChannelSplitsGiveTheSameBits) {
-  const ParallelFor threads = [](std::size_t count, const std::function<void(std::size_t)>& task) {
-    std::vector<std::thread> running;
-    for (std::size_t i = 0; i < count; ++i) running.emplace_back([&task, i] { task(i); });
-    for (std::thread& thread : running) thread.join();
-  };
-  for (const Shape shape : {Shape{1, 384, 96}, Shape{5, 128, 49}, Shape{100, 64, 80}, Shape{200, 64, 33}}) {
-    const Problem problem(shape);
-    const LayerNormParameters norm = {problem.gamma.data(), problem.beta.data(), 1e-12f};
-    for (const Epilogue& epilogue : kEpilogues) {
-      for (const auto* variant : runnable(matmul_q8_variants())) {
-        Output expected(shape);
-        run_alone(*variant, with_epilogue(problem, epilogue, norm, expected));
-        for (const std::size_t count : {1, 2, 3}) {
-          Output actual(shape);
-          const MatmulQ8 args = with_epilogue(problem, epilogue, norm, actual);
-          Guarded<float> scratch(matmul_q8_parallel_scratch_floats(args, count));
-          matmul_q8_parallel(*variant, args, count, threads, scratch.data());
-          expect_same(expected, actual, std::string(variant->name) + " threads " + std::to_string(count), shape);
-        }
-      }
-    }
-  }
+  expect_same_bits_when_split<Problem>(runnable(matmul_q8_variants()));
 }
+
+TEST(MatmulQ8, ARowDoesNotSeeItsBatch) { expect_same_bits_in_any_batch<Problem>(runnable(matmul_q8_variants())); }
 
 TEST(MatmulQ8, ExtremeValuesDoNotSaturate) {
   constexpr std::size_t kInputs = 4096;
@@ -252,21 +137,9 @@ TEST(MatmulQ8, ExtremeValuesDoNotSaturate) {
 }
 
 TEST(MatmulQ8, NanIsPassedOnAndStaysInItsRow) {
-  const Shape shape = {3, 64, 20};
-  Problem problem(shape);
+  Problem problem({3, 64, 20});
   problem.activation_scale[1] = std::nanf("");
-  for (const auto* variant : runnable(matmul_q8_variants())) {
-    MatmulQ8 args = problem.args();
-    args.activation = Activation::kGeluErf;
-    Output out(shape);
-    out.attach(args, true, true);
-    run_alone(*variant, args);
-    for (std::size_t i = 0; i < out.values.size(); ++i) {
-      EXPECT_EQ(std::isnan(out.values[i]), i / shape.channels == 1) << variant->name << " element " << i;
-    }
-    EXPECT_TRUE(std::isnan(out.scale[1])) << variant->name;
-    EXPECT_FALSE(std::isnan(out.scale[0]) || std::isnan(out.scale[2])) << variant->name;
-  }
+  expect_nan_in_second_row_only(problem, runnable(matmul_q8_variants()));
 }
 
 TEST(MatmulQ8, NanWeightsMakeTheirChannelNan) {
@@ -288,15 +161,12 @@ TEST(MatmulQ8, ChoiceFollowsTheFeatures) {
 }
 
 TEST(MatmulQ8, TheForcedIsaIsTheOneChosen) {
-  constexpr std::pair<std::string_view, std::string_view> kForced[] = {
-      {"scalar", "portable"},         {"avx2", "avx2"},
-      {"avx_vnni", "avx_vnni"},       {"avx512bw,avx512dq,avx512vl", "avx512"},
-      {"avx512_vnni", "avx512_vnni"}, {"amx_int8", "amx_int8"}};
-  for (const auto& [forced, expected] : kForced) {
-    const auto features = cpu::restrict_features(forced, cpu::detected());
-    if (!features.ok()) continue;
-    EXPECT_EQ(choose_matmul_q8(*features).name, expected) << forced;
-  }
+  expect_forced_choices(choose_matmul_q8, {{"scalar", "portable"},
+                                           {"avx2", "avx2"},
+                                           {"avx_vnni", "avx_vnni"},
+                                           {"avx512bw,avx512dq,avx512vl", "avx512"},
+                                           {"avx512_vnni", "avx512_vnni"},
+                                           {"amx_int8", "amx_int8"}});
 }
 
 }  // namespace

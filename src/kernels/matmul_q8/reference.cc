@@ -1,7 +1,5 @@
 // Plain C++: the oracle, and the variant of CPUs without vectors.
-#include "kernels/matmul_q8/matmul_q8.h"
-#include "kernels/matmul_q8/tile.h"
-#include "kernels/simd/f32x16.h"
+#include "kernels/matmul_q8/q8_numbers.h"
 
 namespace weir::kernels {
 namespace {
@@ -26,6 +24,6 @@ void tile_products(const Tile& tile, std::int32_t* sums) {
 }  // namespace
 }  // namespace weir::kernels
 
-#include "kernels/matmul_q8/matmul_q8_generic.h"
+#include "kernels/matmul/matmul_generic.h"
 
-WEIR_MATMUL_Q8_VARIANT(portable)
+WEIR_MATMUL_VARIANT(matmul_q8, portable)

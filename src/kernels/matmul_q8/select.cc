@@ -1,5 +1,4 @@
 #include "kernels/isa/isa.h"
-#include "kernels/matmul_q8/blocking.h"
 #include "kernels/matmul_q8/matmul_q8.h"
 
 namespace weir::kernels {
@@ -24,10 +23,6 @@ std::span<const MatmulQ8Variant> matmul_q8_variants() { return kVariants; }
 
 const MatmulQ8Variant& choose_matmul_q8(cpu::Features features) {
   return choose_variant(matmul_q8_variants(), features);
-}
-
-std::size_t matmul_q8_scratch_floats(const MatmulQ8& args) {
-  return kMaximumBlockRows * (args.weights.padded_channels() + kPanelChannels);
 }
 
 }  // namespace weir::kernels

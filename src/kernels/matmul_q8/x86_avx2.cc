@@ -1,9 +1,7 @@
 // 3 rows x 16 channels. vpmaddubsw would saturate, so both operands are widened to 16 bits and multiplied by vpmaddwd,
 // which leaves two 32-bit sums per channel; they are added at the end.
-#include "kernels/matmul_q8/dispatch_tile.h"
-#include "kernels/matmul_q8/tile.h"
-#include "kernels/simd/f32x16.h"
-#include "kernels/simd/unroll.h"
+#include "kernels/matmul/dispatch_tile.h"
+#include "kernels/matmul_q8/q8_numbers.h"
 
 namespace weir::kernels {
 namespace {
@@ -36,7 +34,7 @@ template <int rows>
   const std::uint8_t* a = tile.activations;
   const std::int8_t* w = tile.weights;
   const std::size_t stride = tile.activation_stride;
-  for (const std::int8_t* end = w + tile.panel_bytes; w != end; w += 64, a += 4) {
+  for (const std::int8_t* end = w + tile.panel_size; w != end; w += 64, a += 4) {
     __m256i group[rows];
     unroll<rows>([&]<int r>() WEIR_INLINED { group[r] = broadcast_group(a + r * stride); });
     unroll<kQuarters>([&]<int q>() WEIR_INLINED {
@@ -59,6 +57,6 @@ void tile_products(const Tile& tile, std::int32_t* sums) {
 }  // namespace
 }  // namespace weir::kernels
 
-#include "kernels/matmul_q8/matmul_q8_generic.h"
+#include "kernels/matmul/matmul_generic.h"
 
-WEIR_MATMUL_Q8_VARIANT(avx2)
+WEIR_MATMUL_VARIANT(matmul_q8, avx2)

@@ -1,8 +1,6 @@
 // 6 rows x 64 channels in 24 zmm accumulators: per 4 inputs 24 vpdpbusd on 4 loads of weights and 6 broadcasts.
-#include "kernels/matmul_q8/dispatch_tile.h"
-#include "kernels/matmul_q8/tile.h"
-#include "kernels/simd/f32x16.h"
-#include "kernels/simd/unroll.h"
+#include "kernels/matmul/dispatch_tile.h"
+#include "kernels/matmul_q8/q8_numbers.h"
 
 namespace weir::kernels {
 namespace {
@@ -28,8 +26,10 @@ template <int rows, int panels>
   const std::uint8_t* a = tile.activations;
   const std::int8_t* w = tile.weights;
   const std::size_t stride = tile.activation_stride;
-  const std::size_t panel_bytes = tile.panel_bytes;
-  for (const std::int8_t* end = w + panel_bytes; w != end; w += 64, a += 4) {
+  const std::size_t panel_bytes = tile.panel_size;
+  const char* prefetch = tile.prefetch;
+  for (const std::int8_t* end = w + panel_bytes; w != end; w += 64, a += 4, prefetch += 64) {
+    _mm_prefetch(prefetch, _MM_HINT_T1);
     __m512i weight[panels];
     unroll<panels>([&]<int p>() WEIR_INLINED { weight[p] = _mm512_loadu_si512(w + p * panel_bytes); });
     unroll<rows>([&]<int r>() WEIR_INLINED {
@@ -50,6 +50,6 @@ void tile_products(const Tile& tile, std::int32_t* sums) {
 }  // namespace
 }  // namespace weir::kernels
 
-#include "kernels/matmul_q8/matmul_q8_generic.h"
+#include "kernels/matmul/matmul_generic.h"
 
-WEIR_MATMUL_Q8_VARIANT(avx512_vnni)
+WEIR_MATMUL_VARIANT(matmul_q8, avx512_vnni)

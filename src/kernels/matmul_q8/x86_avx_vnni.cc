@@ -1,8 +1,6 @@
 // 6 rows x 16 channels in 12 ymm accumulators, by the VEX form of vpdpbusd.
-#include "kernels/matmul_q8/dispatch_tile.h"
-#include "kernels/matmul_q8/tile.h"
-#include "kernels/simd/f32x16.h"
-#include "kernels/simd/unroll.h"
+#include "kernels/matmul/dispatch_tile.h"
+#include "kernels/matmul_q8/q8_numbers.h"
 
 namespace weir::kernels {
 namespace {
@@ -30,7 +28,7 @@ template <int rows>
   const std::uint8_t* a = tile.activations;
   const std::int8_t* w = tile.weights;
   const std::size_t stride = tile.activation_stride;
-  for (const std::int8_t* end = w + tile.panel_bytes; w != end; w += 64, a += 4) {
+  for (const std::int8_t* end = w + tile.panel_size; w != end; w += 64, a += 4) {
     const __m256i weight_low = load_half(w);
     const __m256i weight_high = load_half(w + 32);
     unroll<rows>([&]<int r>() WEIR_INLINED {
@@ -49,6 +47,6 @@ void tile_products(const Tile& tile, std::int32_t* sums) {
 }  // namespace
 }  // namespace weir::kernels
 
-#include "kernels/matmul_q8/matmul_q8_generic.h"
+#include "kernels/matmul/matmul_generic.h"
 
-WEIR_MATMUL_Q8_VARIANT(avx_vnni)
+WEIR_MATMUL_VARIANT(matmul_q8, avx_vnni)

@@ -65,10 +65,18 @@ inline void store_i32(std::int32_t* p, I32x16 a) {
 inline I32x16 broadcast_i32(std::int32_t x) { return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)}; }
 inline I32x16 add(I32x16 a, I32x16 b) { return {_mm256_add_epi32(a.low, b.low), _mm256_add_epi32(a.high, b.high)}; }
 inline I32x16 max(I32x16 a, I32x16 b) { return {_mm256_max_epi32(a.low, b.low), _mm256_max_epi32(a.high, b.high)}; }
+inline I32x16 min(I32x16 a, I32x16 b) { return {_mm256_min_epi32(a.low, b.low), _mm256_min_epi32(a.high, b.high)}; }
+inline I32x16 bit_and(I32x16 a, I32x16 b) { return {_mm256_and_si256(a.low, b.low), _mm256_and_si256(a.high, b.high)}; }
+inline I32x16 bit_or(I32x16 a, I32x16 b) { return {_mm256_or_si256(a.low, b.low), _mm256_or_si256(a.high, b.high)}; }
 template <int count>
 inline I32x16 shift_left(I32x16 a) {
   return {_mm256_slli_epi32(a.low, count), _mm256_slli_epi32(a.high, count)};
 }
+template <int count>
+inline I32x16 shift_right(I32x16 a) {
+  return {_mm256_srli_epi32(a.low, count), _mm256_srli_epi32(a.high, count)};
+}
+inline I32x16 load_pairs(const std::uint16_t* p) { return {load_half(p), load_half(p + 16)}; }
 
 inline F32x16 to_f32(I32x16 a) { return {_mm256_cvtepi32_ps(a.low), _mm256_cvtepi32_ps(a.high)}; }
 inline I32x16 round_to_i32(F32x16 a) { return {_mm256_cvtps_epi32(a.low), _mm256_cvtps_epi32(a.high)}; }
@@ -83,6 +91,13 @@ inline void store_u8(std::uint8_t* p, I32x16 a) { _mm_storeu_si128(reinterpret_c
 inline void store_u8_first(std::uint8_t* p, I32x16 a, int n) {
   alignas(16) std::uint8_t all[kLanes];
   _mm_store_si128(reinterpret_cast<__m128i*>(all), to_bytes(a));
+  for (int i = 0; i < n; ++i) p[i] = all[i];
+}
+inline __m256i to_words(I32x16 a) { return _mm256_permute4x64_epi64(_mm256_packus_epi32(a.low, a.high), 0xd8); }
+inline void store_u16(std::uint16_t* p, I32x16 a) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), to_words(a)); }
+inline void store_u16_first(std::uint16_t* p, I32x16 a, int n) {
+  alignas(32) std::uint16_t all[kLanes];
+  _mm256_store_si256(reinterpret_cast<__m256i*>(all), to_words(a));
   for (int i = 0; i < n; ++i) p[i] = all[i];
 }
 

@@ -41,10 +41,18 @@ inline void store_i32(std::int32_t* p, I32x16 a) { _mm512_storeu_si512(p, a.v); 
 inline I32x16 broadcast_i32(std::int32_t x) { return {_mm512_set1_epi32(x)}; }
 inline I32x16 add(I32x16 a, I32x16 b) { return {_mm512_add_epi32(a.v, b.v)}; }
 inline I32x16 max(I32x16 a, I32x16 b) { return {_mm512_max_epi32(a.v, b.v)}; }
+inline I32x16 min(I32x16 a, I32x16 b) { return {_mm512_min_epi32(a.v, b.v)}; }
+inline I32x16 bit_and(I32x16 a, I32x16 b) { return {_mm512_and_si512(a.v, b.v)}; }
+inline I32x16 bit_or(I32x16 a, I32x16 b) { return {_mm512_or_si512(a.v, b.v)}; }
 template <int count>
 inline I32x16 shift_left(I32x16 a) {
   return {_mm512_slli_epi32(a.v, count)};
 }
+template <int count>
+inline I32x16 shift_right(I32x16 a) {
+  return {_mm512_srli_epi32(a.v, count)};
+}
+inline I32x16 load_pairs(const std::uint16_t* p) { return {_mm512_loadu_si512(p)}; }
 
 inline F32x16 to_f32(I32x16 a) { return {_mm512_cvtepi32_ps(a.v)}; }
 inline I32x16 round_to_i32(F32x16 a) { return {_mm512_cvtps_epi32(a.v)}; }
@@ -56,6 +64,12 @@ inline void store_u8(std::uint8_t* p, I32x16 a) {
 }
 inline void store_u8_first(std::uint8_t* p, I32x16 a, int n) {
   _mm512_mask_cvtepi32_storeu_epi8(p, first_lanes(n), a.v);
+}
+inline void store_u16(std::uint16_t* p, I32x16 a) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi32_epi16(a.v));
+}
+inline void store_u16_first(std::uint16_t* p, I32x16 a, int n) {
+  _mm512_mask_cvtepi32_storeu_epi16(p, first_lanes(n), a.v);
 }
 
 inline __m256 upper_half(__m512 v) { return _mm512_extractf32x8_ps(v, 1); }

@@ -98,10 +98,33 @@ inline I32x16 add(I32x16 a, I32x16 b) {
 inline I32x16 max(I32x16 a, I32x16 b) {
   return map_lanes<I32x16>([=](int i) { return a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]; });
 }
+inline I32x16 min(I32x16 a, I32x16 b) {
+  return map_lanes<I32x16>([=](int i) { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
+}
+inline I32x16 bit_and(I32x16 a, I32x16 b) {
+  return map_lanes<I32x16>([=](int i) { return a.lane[i] & b.lane[i]; });
+}
+inline I32x16 bit_or(I32x16 a, I32x16 b) {
+  return map_lanes<I32x16>([=](int i) { return a.lane[i] | b.lane[i]; });
+}
 template <int count>
 inline I32x16 shift_left(I32x16 a) {
   return map_lanes<I32x16>(
       [=](int i) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(a.lane[i]) << count); });
+}
+/// Zeros move in from the left.
+template <int count>
+inline I32x16 shift_right(I32x16 a) {
+  return map_lanes<I32x16>(
+      [=](int i) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(a.lane[i]) >> count); });
+}
+/// Sixteen pairs of 16-bit numbers, the first of each pair in the low half.
+inline I32x16 load_pairs(const std::uint16_t* p) {
+  return map_lanes<I32x16>([=](int i) {
+    std::int32_t pair = 0;
+    std::memcpy(&pair, p + 2 * i, sizeof pair);
+    return pair;
+  });
 }
 
 inline F32x16 to_f32(I32x16 a) {
@@ -127,6 +150,11 @@ inline void store_u8_first(std::uint8_t* p, I32x16 a, int n) {
   for (int i = 0; i < n; ++i) p[i] = static_cast<std::uint8_t>(a.lane[i]);
 }
 inline void store_u8(std::uint8_t* p, I32x16 a) { store_u8_first(p, a, kLanes); }
+/// The low halves of the first `n` lanes, which must be within 0..65535.
+inline void store_u16_first(std::uint16_t* p, I32x16 a, int n) {
+  for (int i = 0; i < n; ++i) p[i] = static_cast<std::uint16_t>(a.lane[i]);
+}
+inline void store_u16(std::uint16_t* p, I32x16 a) { store_u16_first(p, a, kLanes); }
 
 inline float reduce_add(F32x16 a) {
   for (int width = kLanes / 2; width > 0; width /= 2) {

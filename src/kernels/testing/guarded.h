@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <iostream>
 #include <random>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -120,6 +122,16 @@ void expect_choices_fit(std::span<const Variant> variants, Choose choose) {
     chosen[static_cast<std::size_t>(&variant - variants.data())] = true;
   }
   for (std::size_t i = 0; i < variants.size(); ++i) EXPECT_TRUE(chosen[i]) << variants[i].name << " is never chosen";
+}
+
+/// What WEIR_ISA says and the variant it must lead to, for each value that this CPU accepts.
+template <class Choose>
+void expect_forced_choices(Choose choose, std::initializer_list<std::pair<const char*, const char*>> cases) {
+  for (const auto& [forced, expected] : cases) {
+    const auto features = cpu::restrict_features(forced, cpu::detected());
+    if (!features.ok()) continue;
+    EXPECT_STREQ(choose(*features).name, expected) << forced;
+  }
 }
 
 }  // namespace weir::kernels

@@ -3,8 +3,6 @@
 
 #include <cstddef>
 
-#include "kernels/matmul_q8/tile.h"
-
 namespace weir::kernels {
 namespace {
 
@@ -17,7 +15,7 @@ inline void dispatch_panels(std::size_t tile_panels, F f) {
 }
 
 /// Calls f<rows, panels>() with the sizes of `tile`, which are at most the given ones.
-template <int rows, int panels, class F>
+template <int rows, int panels, class Tile, class F>
 inline void dispatch_tile(const Tile& tile, F f) {
   if constexpr (rows > 1) {
     if (tile.rows != rows) return dispatch_tile<rows - 1, panels>(tile, f);

@@ -1,4 +1,4 @@
-// How matmul_q8 divides its rows. Has no code of its own: ISA files include it.
+// How the linear layers divide their rows. Has no code of its own: ISA files include it.
 #pragma once
 
 #include <cstddef>

@@ -1,15 +1,22 @@
-// matmul_q8 around a micro-kernel; see matmul_q8.h. Include it after these definitions of the ISA at hand:
+// A linear layer around a micro-kernel; see matmul.h. Include it after these definitions of the family and the ISA at
+// hand:
 //
+//   using MatmulArgs;                               the family's arguments
+//   using MatmulSum;                                what a micro-kernel sums in
+//   constexpr bool kGeluIsCoarse;
+//   const std::int32_t* correction_of(args, channel);   null where the family has none
+//   F32x16 linear_value(args, const MatmulSum* sums, row, channel);   sixteen finished products with their bias
 //   constexpr std::size_t kTileRows, kTilePanels;   what a micro-kernel computes at once
 //   constexpr bool kTilesAreConfigured;             whether configure_tiles(rows) must be told the rows of a tile
 //   void configure_tiles(std::size_t rows); void release_tiles();
-//   void tile_products(const Tile&, std::int32_t* sums);    writes sums[tile.rows][kTilePanels * 16]
+//   void tile_products(const MatmulTile<MatmulArgs>&, MatmulSum* sums);    writes sums[tile.rows][kTilePanels * 16]
 #pragma once
 
+#include "kernels/bf16/bf16_rows_generic.h"
 #include "kernels/layer_norm/layer_norm_generic.h"
-#include "kernels/matmul_q8/blocking.h"
-#include "kernels/matmul_q8/matmul_q8.h"
-#include "kernels/matmul_q8/tile.h"
+#include "kernels/matmul/blocking.h"
+#include "kernels/matmul/matmul.h"
+#include "kernels/matmul/tile.h"
 #include "kernels/quantize/quantize_generic.h"
 #include "kernels/simd/activation_math.h"
 #include "kernels/simd/unroll.h"
@@ -20,7 +27,10 @@ namespace {
 template <Activation activation, std::size_t count>
 WEIR_INLINED inline void activate(F32x16 (&y)[count]) {
   constexpr int kCount = static_cast<int>(count);
-  if constexpr (activation == Activation::kGeluErf) gelu_erf_coarse(y);
+  if constexpr (activation == Activation::kGeluErf && kGeluIsCoarse) gelu_erf_coarse(y);
+  if constexpr (activation == Activation::kGeluErf && !kGeluIsCoarse) {
+    unroll<kCount>([&]<int i>() WEIR_INLINED { y[i] = gelu_erf(y[i]); });
+  }
   if constexpr (activation == Activation::kGeluTanh) unroll<kCount>([&]<int i>() { y[i] = gelu_tanh(y[i]); });
   if constexpr (activation == Activation::kSilu) unroll<kCount>([&]<int i>() { y[i] = silu(y[i]); });
   if constexpr (activation == Activation::kRelu) {  // in this order a NaN stays NaN
@@ -39,20 +49,19 @@ struct TileTarget {
 /// Vectors whose activation is computed side by side: enough to hide the latency of its chain of operations.
 constexpr std::size_t kFinishedVectors = 4;
 
-/// Dequantization, bias and activation of `rows` rows of a tile's sums from row `first` on. `lanes` says how many
+/// Bias and activation of `rows` rows of a tile's sums from row `first` on. `lanes` says how many
 /// channels its last panel has.
 template <Activation activation, std::size_t panels, std::size_t rows>
-WEIR_INLINED inline void finish_rows_of_tile(const MatmulQ8& args, const Tile& tile, const std::int32_t* sums,
-                                             const TileTarget& target, std::size_t first, int lanes) {
+WEIR_INLINED inline void finish_rows_of_tile(const MatmulArgs& args, const MatmulTile<MatmulArgs>& tile,
+                                             const MatmulSum* sums, const TileTarget& target, std::size_t first,
+                                             int lanes) {
   constexpr int kVectors = static_cast<int>(rows * panels);
   F32x16 y[kVectors];
   unroll<kVectors>([&]<int v>() WEIR_INLINED {
     constexpr std::size_t kPanel = v % panels;
     const std::size_t row = first + v / panels;
     const std::size_t channel = tile.first_channel + kPanel * kLanes;
-    const F32x16 dot = to_f32(load_i32(sums + (row * kTilePanels + kPanel) * kLanes));
-    y[v] = fma(mul(dot, load(args.weights.scale + channel)), broadcast(args.activation_scale[tile.first_row + row]),
-               load(args.weights.bias + channel));
+    y[v] = linear_value(args, sums + (row * kTilePanels + kPanel) * kLanes, tile.first_row + row, channel);
   });
   activate<activation>(y);
   unroll<kVectors>([&]<int v>() WEIR_INLINED {
@@ -75,7 +84,8 @@ WEIR_INLINED inline void finish_rows_of_tile(const MatmulQ8& args, const Tile& t
 }
 
 template <Activation activation, std::size_t panels = kTilePanels>
-inline void finish_tile(const MatmulQ8& args, const Tile& tile, const std::int32_t* sums, const TileTarget& target) {
+inline void finish_tile(const MatmulArgs& args, const MatmulTile<MatmulArgs>& tile, const MatmulSum* sums,
+                        const TileTarget& target) {
   if constexpr (panels > 1) {
     if (tile.panels != panels) return finish_tile<activation, panels - 1>(args, tile, sums, target);
   }
@@ -89,31 +99,40 @@ inline void finish_tile(const MatmulQ8& args, const Tile& tile, const std::int32
   for (; r < tile.rows; ++r) finish_rows_of_tile<activation, panels, 1>(args, tile, sums, target, r, lanes);
 }
 
-inline Tile tile_at(const MatmulQ8& args, std::size_t row, std::size_t last_row, std::size_t panel,
-                    std::size_t last_panel) {
-  const PackedWeightsQ8& weights = args.weights;
-  Tile tile;
+inline MatmulTile<MatmulArgs> tile_at(const MatmulArgs& args, std::size_t row, IndexRange rows, std::size_t panel,
+                                      std::size_t last_panel) {
+  const auto& weights = args.weights;
+  MatmulTile<MatmulArgs> tile;
   tile.activations = args.activations + row * args.activation_stride;
   tile.activation_stride = args.activation_stride;
   tile.first_row = row;
-  tile.rows = last_row - row < kTileRows ? last_row - row : kTileRows;
-  tile.weights = weights.values + panel * weights.panel_bytes();
-  tile.panel_bytes = weights.panel_bytes();
+  tile.rows = rows.end - row < kTileRows ? rows.end - row : kTileRows;
+  tile.weights = weights.values + panel * weights.panel_size();
+  tile.panel_size = weights.panel_size();
   tile.panels = last_panel - panel < kTilePanels ? last_panel - panel : kTilePanels;
   tile.first_channel = panel * kPanelChannels;
-  tile.correction = weights.correction + tile.first_channel;
   tile.padded_inputs = weights.padded_inputs();
+  tile.correction = correction_of(args, tile.first_channel);
+  // The tiles that share these panels fetch the next panels together. Past the last one lies another layer's weights or
+  // nothing; prefetching what does not exist does nothing.
+  constexpr std::size_t kLineBytes = 64;
+  const std::size_t lines = kTilePanels * tile.panel_size * sizeof(*tile.weights) / kLineBytes;
+  const std::size_t tiles = (rows.end - rows.begin + kTileRows - 1) / kTileRows;
+  const std::size_t index = (row - rows.begin) / kTileRows;
+  const std::size_t first = lines * index / tiles;
+  tile.prefetch = reinterpret_cast<const char*>(tile.weights + kTilePanels * tile.panel_size) + first * kLineBytes;
+  tile.prefetch_lines = lines * (index + 1) / tiles - first;
   return tile;
 }
 
 /// All tiles of some rows and panels, for rows that all tiles (but perhaps the last) fill.
 template <Activation activation>
-inline void products_of(const MatmulQ8& args, IndexRange rows, IndexRange panels, UnfinishedRows out,
+inline void products_of(const MatmulArgs& args, IndexRange rows, IndexRange panels, UnfinishedRows out,
                         std::int32_t* peaks) {
-  alignas(64) std::int32_t sums[kTileRows * kTilePanels * kLanes];
+  alignas(64) MatmulSum sums[kTileRows * kTilePanels * kLanes];
   for (std::size_t panel = panels.begin; panel < panels.end; panel += kTilePanels) {
     for (std::size_t row = rows.begin; row < rows.end; row += kTileRows) {
-      const Tile tile = tile_at(args, row, rows.end, panel, panels.end);
+      const MatmulTile<MatmulArgs> tile = tile_at(args, row, rows, panel, panels.end);
       tile_products(tile, sums);
       const std::size_t left = args.weights.channels - tile.first_channel;
       const std::size_t offset = row - rows.begin;
@@ -126,7 +145,7 @@ inline void products_of(const MatmulQ8& args, IndexRange rows, IndexRange panels
 }
 
 template <Activation activation>
-inline void products_activated(const MatmulQ8& args, IndexRange rows, IndexRange panels, UnfinishedRows out,
+inline void products_activated(const MatmulArgs& args, IndexRange rows, IndexRange panels, UnfinishedRows out,
                                std::int32_t* peaks) {
   if constexpr (!kTilesAreConfigured) {
     return products_of<activation>(args, rows, panels, out, peaks);
@@ -145,7 +164,7 @@ inline void products_activated(const MatmulQ8& args, IndexRange rows, IndexRange
   release_tiles();
 }
 
-inline void products_tracked(const MatmulQ8& args, IndexRange rows, IndexRange panels, UnfinishedRows out,
+inline void products_tracked(const MatmulArgs& args, IndexRange rows, IndexRange panels, UnfinishedRows out,
                              std::int32_t* peaks) {
   switch (args.activation) {
     case Activation::kNone:
@@ -172,8 +191,8 @@ inline I32x16 add_residual_row(const float* in, const float* residual, float* ou
   return peak;
 }
 
-/// Residual, layer norm and quantization of rows; `peaks` are those that the products left, or null.
-inline void finish_tracked(const MatmulQ8& args, IndexRange rows, UnfinishedRows in, const std::int32_t* peaks) {
+/// Residual, layer norm and narrow results of rows; `peaks` are those that the products left, or null.
+inline void finish_tracked(const MatmulArgs& args, IndexRange rows, UnfinishedRows in, const std::int32_t* peaks) {
   const std::size_t columns = args.weights.channels;
   for (std::size_t r = rows.begin; r < rows.end; ++r) {
     float* y = in.values + (r - rows.begin) * in.stride;
@@ -184,26 +203,24 @@ inline void finish_tracked(const MatmulQ8& args, IndexRange rows, UnfinishedRows
       peak = normalize_row(y, residual, *args.layer_norm, out, columns);
     } else if (residual != nullptr) {
       peak = reduce_max(add_residual_row(y, residual, out, columns));
-    } else if (args.quantized != nullptr) {
+    } else {
       out = y;
+    }
+    if (args.out_bf16 != nullptr) bf16_row(out, columns, args.out_bf16 + r * args.out_bf16_stride);
+    if (args.quantized == nullptr) continue;
+    if (args.layer_norm == nullptr && residual == nullptr) {
       peak =
           reduce_max(peaks != nullptr ? load_i32(peaks + (r - rows.begin) * kLanes) : row_magnitude_bits(y, columns));
     }
-    if (args.quantized == nullptr) continue;
     args.quantized_scale[r] = quantize_row(out, columns, peak, args.quantized + r * args.quantized_stride);
   }
 }
 
-/// Whether products may be written where the result belongs; a residual may be that very place, so not then.
-inline bool products_go_to_out(const MatmulQ8& args) {
-  return args.out != nullptr && args.residual == nullptr && args.layer_norm == nullptr;
-}
-
-inline void run_generic(const MatmulQ8& args, IndexRange rows, float* scratch) {
+inline void run_generic(const MatmulArgs& args, IndexRange rows, float* scratch) {
   const IndexRange panels = {0, args.weights.panels()};
-  const std::size_t weights_bytes = args.weights.panels() * args.weights.panel_bytes();
+  const std::size_t weights_bytes = args.weights.panels() * args.weights.panel_size() * sizeof(*args.weights.values);
   const std::size_t step = weights_bytes > kCachedWeightsBytes ? kMaximumBlockRows : kBlockRows;
-  const bool direct = products_go_to_out(args);
+  const bool direct = products_are_the_result(args);
   const bool track = args.quantized != nullptr && args.residual == nullptr && args.layer_norm == nullptr;
   auto* peaks = reinterpret_cast<std::int32_t*>(scratch);
   float* block_values = scratch + kMaximumBlockRows * kLanes;
@@ -222,19 +239,19 @@ inline void run_generic(const MatmulQ8& args, IndexRange rows, float* scratch) {
 }  // namespace
 }  // namespace weir::kernels
 
-/// Defines the three functions that select.cc names for a variant.
-#define WEIR_MATMUL_Q8_VARIANT(name)                                                                             \
-  namespace weir::kernels {                                                                                      \
-  void matmul_q8_run_##name(const MatmulQ8&, IndexRange, float*);                                                \
-  void matmul_q8_products_##name(const MatmulQ8&, IndexRange, IndexRange, UnfinishedRows);                       \
-  void matmul_q8_finish_##name(const MatmulQ8&, IndexRange, UnfinishedRows);                                     \
-  void matmul_q8_run_##name(const MatmulQ8& args, IndexRange rows, float* scratch) {                             \
-    run_generic(args, rows, scratch);                                                                            \
-  }                                                                                                              \
-  void matmul_q8_products_##name(const MatmulQ8& args, IndexRange rows, IndexRange panels, UnfinishedRows out) { \
-    products_tracked(args, rows, panels, out, nullptr);                                                          \
-  }                                                                                                              \
-  void matmul_q8_finish_##name(const MatmulQ8& args, IndexRange rows, UnfinishedRows in) {                       \
-    finish_tracked(args, rows, in, nullptr);                                                                     \
-  }                                                                                                              \
+/// Defines the three functions that the family's select.cc names for a variant.
+#define WEIR_MATMUL_VARIANT(family, name)                                                                         \
+  namespace weir::kernels {                                                                                       \
+  void family##_run_##name(const MatmulArgs&, IndexRange, float*);                                                \
+  void family##_products_##name(const MatmulArgs&, IndexRange, IndexRange, UnfinishedRows);                       \
+  void family##_finish_##name(const MatmulArgs&, IndexRange, UnfinishedRows);                                     \
+  void family##_run_##name(const MatmulArgs& args, IndexRange rows, float* scratch) {                             \
+    run_generic(args, rows, scratch);                                                                             \
+  }                                                                                                               \
+  void family##_products_##name(const MatmulArgs& args, IndexRange rows, IndexRange panels, UnfinishedRows out) { \
+    products_tracked(args, rows, panels, out, nullptr);                                                           \
+  }                                                                                                               \
+  void family##_finish_##name(const MatmulArgs& args, IndexRange rows, UnfinishedRows in) {                       \
+    finish_tracked(args, rows, in, nullptr);                                                                      \
+  }                                                                                                               \
   } /* namespace weir::kernels */

@@ -1,0 +1,13 @@
+// 6 rows x 64 channels in 24 zmm accumulators.
+#include "kernels/matmul_f32/matmul_f32.h"
+
+namespace weir::kernels {
+namespace {
+constexpr std::size_t kTileRows = 6;
+constexpr std::size_t kTilePanels = 4;
+}  // namespace
+}  // namespace weir::kernels
+
+#include "kernels/matmul_f32/fma_tile.h"
+
+WEIR_MATMUL_VARIANT(matmul_f32, avx512)

@@ -1,0 +1,30 @@
+// What matmul/matmul_generic.h must know of 8-bit layers. Internal linkage: each ISA file includes it.
+#pragma once
+
+#include "kernels/matmul/tile.h"
+#include "kernels/matmul_q8/matmul_q8.h"
+#include "kernels/simd/f32x16.h"
+#include "kernels/simd/unroll.h"
+
+namespace weir::kernels {
+namespace {
+
+using MatmulArgs = MatmulQ8;
+using MatmulSum = std::int32_t;
+using Tile = MatmulTile<MatmulQ8>;
+
+/// The result is quantized next, or comes from numbers that were.
+constexpr bool kGeluIsCoarse = true;
+
+inline const std::int32_t* correction_of(const MatmulQ8& args, std::size_t channel) {
+  return args.weights.correction + channel;
+}
+
+WEIR_INLINED inline F32x16 linear_value(const MatmulQ8& args, const std::int32_t* sums, std::size_t row,
+                                        std::size_t channel) {
+  return fma(mul(to_f32(load_i32(sums)), load(args.weights.scale + channel)), broadcast(args.activation_scale[row]),
+             load(args.weights.bias + channel));
+}
+
+}  // namespace
+}  // namespace weir::kernels
