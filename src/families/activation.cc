@@ -10,13 +10,14 @@ struct Row {
   Activation activation;
 };
 
-constexpr std::array<Row, 6> kRows = {{
+constexpr std::array<Row, 7> kRows = {{
     {"gelu", Activation::kGelu},
     {"gelu_new", Activation::kGeluTanh},
     {"gelu_pytorch_tanh", Activation::kGeluTanh},
     {"relu", Activation::kRelu},
     {"silu", Activation::kSilu},
     {"swish", Activation::kSilu},
+    {"tanh", Activation::kTanh},
 }};
 
 }  // namespace
@@ -47,6 +48,8 @@ std::string add_activation(onnx::GraphBuilder& graph, Activation activation, con
       const std::string gate = graph.node("Sigmoid", {input}, output + ".gate");
       return graph.node("Mul", {input, gate}, output);
     }
+    case Activation::kTanh:
+      return graph.node("Tanh", {input}, output);
   }
   return input;
 }

@@ -9,7 +9,7 @@
 
 namespace weir::families {
 
-enum class Activation { kGelu, kGeluTanh, kRelu, kSilu };
+enum class Activation { kGelu, kGeluTanh, kRelu, kSilu, kTanh };
 
 std::optional<Activation> activation_from_name(std::string_view name);
 /// All names that activation_from_name() knows, for messages.

@@ -11,11 +11,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "families/encoder.h"
 #include "families/weights.h"
 #include "huggingface/json_object.h"
 #include "onnx/graph_builder.h"
@@ -29,17 +30,6 @@ inline constexpr const char* kLastHiddenState = "last_hidden_state";
 inline constexpr const char* kOffsets = "offsets";
 inline constexpr const char* kSentenceEmbedding = "sentence_embedding";
 
-/// What others need to know of a model, whatever its family.
-struct Facts {
-  std::string family;
-  std::uint32_t hidden_size = 0;
-  std::uint32_t vocabulary_size = 0;
-  std::uint32_t max_positions = 0;
-  std::uint32_t pad_token_id = 0;
-  std::uint32_t layers = 0;
-  bool has_token_type_ids = true;
-};
-
 /// How a packed graph computes.
 struct PackedForm {
   std::string precision = "int8";  ///< Of the linear layers; kUnsupported names those that are not there.
@@ -49,19 +39,33 @@ struct PackedForm {
 /// A model of a family, as its config.json describes it.
 class Architecture {
  public:
-  virtual ~Architecture() = default;
-  virtual const Facts& facts() const = 0;
+  /// Checkpoints of one config may name their tensors in several ways.
+  using Describe = std::function<Encoder(const Weights&)>;
+
+  Architecture(Facts facts, Describe describe) : facts_(std::move(facts)), describe_(std::move(describe)) {}
+
+  const Facts& facts() const { return facts_; }
+
+  /// Whether the model takes token_type_ids: a tokenizer that gives none makes them all 0.
+  void without_token_type_ids() { facts_.has_token_type_ids = false; }
 
   /// Adds the model to the graph. kCorrupt: a tensor is missing, has another shape than the config says, holds NaN or
   /// Inf, or belongs to a part that the config does not have.
-  virtual Status build(Weights& weights, onnx::GraphBuilder& graph) const = 0;
+  Status build(Weights& weights, onnx::GraphBuilder& graph) const;
 
-  /// As build(), in packed form.
-  virtual Status build_packed(Weights& weights, onnx::GraphBuilder& graph, const PackedForm& form) const = 0;
+  /// As build(), in packed form. kUnsupported also for models that the packed operators cannot compute.
+  Status build_packed(Weights& weights, onnx::GraphBuilder& graph, const PackedForm& form) const;
+
+ private:
+  Encoder encoder(const Weights& weights) const;
+
+  Facts facts_;
+  Describe describe_;
 };
 
-/// Chooses the family by `model_type` and checks the config. kUnsupported names what is not implemented: a model type,
-/// an activation, a position embedding; kCorrupt a field that is missing or contradicts another.
-Result<std::unique_ptr<Architecture>> read_architecture(const huggingface::JsonObject& config);
+/// Chooses the family by `model_type` and checks the config. kUnsupported names what is not implemented: a model type
+/// (with the nearest that is), an activation, a position embedding; kCorrupt a field that is missing or contradicts
+/// another.
+Result<Architecture> read_architecture(const huggingface::JsonObject& config);
 
 }  // namespace weir::families

@@ -10,6 +10,8 @@ Error bad_tensor(const safetensors::Tensor& tensor, const std::string& what) {
   return {ErrorKind::kCorrupt, tensor.file + ": tensor '" + tensor.name + "': " + what, tensor.file};
 }
 
+}  // namespace
+
 /// Blocks, so that both sides stay in the cache.
 std::vector<float> transposed(const std::vector<float>& values, std::size_t rows, std::size_t columns) {
   constexpr std::size_t kBlock = 32;
@@ -27,8 +29,6 @@ std::vector<float> transposed(const std::vector<float>& values, std::size_t rows
   }
   return result;
 }
-
-}  // namespace
 
 Result<std::vector<float>> Weights::take(const std::vector<std::string>& names,
                                          const std::vector<std::uint64_t>& shape) {
@@ -55,12 +55,6 @@ Result<std::vector<float>> Weights::take(const std::vector<std::string>& names,
   }
   taken_.insert(tensor->name);
   return values;
-}
-
-Result<std::vector<float>> Weights::take_transposed(const std::string& name, std::uint64_t rows,
-                                                    std::uint64_t columns) {
-  WEIR_ASSIGN_OR_RETURN(const std::vector<float> values, take({name}, {rows, columns}));
-  return transposed(values, rows, columns);
 }
 
 std::vector<std::string> Weights::left_over() const {

@@ -4,6 +4,7 @@
 // One thread. The checkpoint must outlive it. Errors are kCorrupt or kUnsupported and name file and tensor.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -15,6 +16,9 @@
 
 namespace weir::families {
 
+/// [rows, columns] to [columns, rows]: a linear layer's weights in the order of a product.
+std::vector<float> transposed(const std::vector<float>& values, std::size_t rows, std::size_t columns);
+
 class Weights {
  public:
   explicit Weights(const safetensors::Checkpoint& checkpoint) : checkpoint_(checkpoint) {}
@@ -23,9 +27,6 @@ class Weights {
 
   /// The tensor of the first of `names` that is there; the rest are older spellings. NaN and Inf are refused.
   Result<std::vector<float>> take(const std::vector<std::string>& names, const std::vector<std::uint64_t>& shape);
-
-  /// As take() of [rows, columns], transposed to [columns, rows]: a linear layer's weights in the order of a product.
-  Result<std::vector<float>> take_transposed(const std::string& name, std::uint64_t rows, std::uint64_t columns);
 
   /// Names of tensors that nobody took.
   std::vector<std::string> left_over() const;

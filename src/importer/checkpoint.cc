@@ -1,5 +1,6 @@
 #include "safetensors/checkpoint.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -33,22 +34,49 @@ Status check_dimensions(const huggingface::Layout& layout, const families::Facts
                "config.json");
 }
 
+/// A tokenizer that does not list token_type_ids among what it gives leaves them all 0.
+Status apply_tokenizer_settings(const std::string& folder, families::Architecture& architecture) {
+  const auto path = huggingface::find_file({folder}, "tokenizer_config.json");
+  if (!path) return {};
+  WEIR_ASSIGN_OR_RETURN(const auto config, huggingface::JsonObject::read(*path));
+  WEIR_ASSIGN_OR_RETURN(const auto names, config.texts("model_input_names"));
+  if (names && std::find(names->begin(), names->end(), families::kTokenTypeIds) == names->end()) {
+    architecture.without_token_type_ids();
+  }
+  return {};
+}
+
+/// Some families have fewer positions than their config's max_position_embeddings.
+Status limit_tokens(const ConversionRequest& request, const families::Facts& facts, huggingface::Layout& layout) {
+  if (layout.max_tokens <= facts.max_positions) return {};
+  if (request.overrides.max_tokens) {
+    return Error(ErrorKind::kInvalidArgument,
+                 "--max-tokens " + std::to_string(layout.max_tokens) + ": the model takes from 1 to " +
+                     std::to_string(facts.max_positions) + " tokens",
+                 "--max-tokens");
+  }
+  layout.max_tokens = facts.max_positions;
+  return {};
+}
+
 }  // namespace
 
 Result<Conversion> convert_checkpoint(const ConversionRequest& request) {
   const Source& source = *request.source;
   Conversion conversion;
-  WEIR_ASSIGN_OR_RETURN(const huggingface::Layout layout,
+  WEIR_ASSIGN_OR_RETURN(huggingface::Layout layout,
                         huggingface::read_layout({source.folders, request.overrides, true}));
   const std::string folder =
       layout.transformer_path.empty() ? source.root : source.root + "/" + layout.transformer_path;
   WEIR_ASSIGN_OR_RETURN(const auto config, huggingface::JsonObject::read(folder + "/config.json"));
-  WEIR_ASSIGN_OR_RETURN(const auto architecture, families::read_architecture(config));
-  const families::Facts& facts = architecture->facts();
+  WEIR_ASSIGN_OR_RETURN(families::Architecture architecture, families::read_architecture(config));
+  WEIR_RETURN_IF_ERROR(apply_tokenizer_settings(folder, architecture));
+  const families::Facts& facts = architecture.facts();
+  WEIR_RETURN_IF_ERROR(limit_tokens(request, facts, layout));
   WEIR_RETURN_IF_ERROR(check_dimensions(layout, facts));
   WEIR_ASSIGN_OR_RETURN(conversion.tokenizer_path, find_tokenizer(source.folders, layout.transformer_path));
   WEIR_ASSIGN_OR_RETURN(const auto checkpoint, safetensors::Checkpoint::open(folder));
-  WEIR_RETURN_IF_ERROR(write_graph(*architecture, checkpoint, request, layout));
+  WEIR_RETURN_IF_ERROR(write_graph(architecture, checkpoint, request, layout));
 
   bundle::Manifest& manifest = conversion.manifest;
   apply_layout(layout, manifest);
