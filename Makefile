@@ -3,6 +3,8 @@ SHELL := /bin/bash
 PORT ?= 8080
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 30
+# Strings that `make parity` makes up for each tokenizer.
+GENERATED ?= 200000
 PYTHON := .deps/venv/bin/python
 SAMPLE := models/all-MiniLM-L6-v2
 # A user's own ONNX Runtime: make serve ONNXRUNTIME_ROOT=/path (see scripts/setup.sh --help).
@@ -43,12 +45,13 @@ test: setup ## Build everything and run all tests
 	@cmake --build --preset ci -j $(JOBS)
 	@$(call CTEST,ci)
 
-parity: setup ## Compare the tokenizer with the PyPI package on 200,000 made-up texts, and on files given by TEXTS=
+parity: setup ## Compare tokenizers with the PyPI package: the sample's, small ones, TOKENIZERS=files; made-up texts and TEXTS=files
 	@$(MAKE) -s build/release/build.ninja
 	@cmake --build --preset release -j $(JOBS) --target weir
 	@scripts/sample_model.sh
-	@$(PYTHON) scripts/parity.py --weir build/release/bin/weir --tokenizer models/src/all-MiniLM-L6-v2/tokenizer.json \
-	  --generated 200000 $(if $(TEXTS),--texts $(TEXTS))
+	@$(PYTHON) scripts/small_tokenizers.py build/small_tokenizers
+	@$(PYTHON) scripts/parity.py --weir build/release/bin/weir --generated $(GENERATED) $(if $(TEXTS),--texts $(TEXTS)) \
+	  --tokenizer models/src/all-MiniLM-L6-v2/tokenizer.json $(TOKENIZERS) build/small_tokenizers/*.json
 
 style: setup ## Check format, include graph, documents and clang-tidy
 	@$(MAKE) -s build/ci/build.ninja

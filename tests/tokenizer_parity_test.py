@@ -1,8 +1,9 @@
-"""A small part of `make parity`: a few thousand generated strings through tokenizers of our own."""
+"""A small part of `make parity`: generated strings through tokenizers of our own, and through small ones of every kind."""
 
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -11,14 +12,20 @@ TOKENIZERS = sorted((ROOT / "tests" / "data" / "tokenizers").glob("*.json"))
 
 
 class TokenizerParity(unittest.TestCase):
-    def test_generated_strings(self):
-        self.assertTrue(TOKENIZERS)
-        for tokenizer in TOKENIZERS:
-            with self.subTest(tokenizer.name):
-                command = [sys.executable, ROOT / "scripts" / "parity.py", "--weir", os.environ["WEIR_PROGRAM"],
-                           "--tokenizer", tokenizer, "--generated", "2500", "--seed", "3"]
-                run = subprocess.run(command, capture_output=True, text=True)
-                self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+    def compare(self, tokenizers, count):
+        self.assertTrue(tokenizers)
+        command = [sys.executable, ROOT / "scripts" / "parity.py", "--weir", os.environ["WEIR_PROGRAM"],
+                   "--tokenizer", *tokenizers, "--generated", str(count), "--seed", "3"]
+        run = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+
+    def test_of_our_own(self):
+        self.compare(TOKENIZERS, 2500)
+
+    def test_of_every_kind(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, ROOT / "scripts" / "small_tokenizers.py", folder], check=True, stdout=subprocess.DEVNULL)
+            self.compare(sorted(Path(folder).glob("*.json")), 64)
 
 
 class TokenizeCommand(unittest.TestCase):

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace {
 
 using tokenizers::EncodeOptions;
 using tokenizers::Encoding;
+using tokenizers::PairTruncation;
 using tokenizers::Tokenizer;
 
 struct Options {
@@ -214,6 +216,10 @@ int run_files(const Tokenizer& tokenizer, const Options& options) {
                                                                                   "\"error\" in the output"));
 }
 
+const std::map<std::string, PairTruncation> kPairTruncations = {{"longest_first", PairTruncation::kLongestFirst},
+                                                                {"only_first", PairTruncation::kOnlyFirst},
+                                                                {"only_second", PairTruncation::kOnlySecond}};
+
 void define_flags(CLI::App& app, Options& options, std::string& side) {
   app.add_option("files", options.files, "Files to read; none, or -: standard input");
   app.add_option("--tokenizer", options.tokenizer, "A tokenizer.json, or a bundle")->required();
@@ -224,6 +230,9 @@ void define_flags(CLI::App& app, Options& options, std::string& side) {
   app.add_option("--truncation-side", side, "Which end of a long text is cut off")
       ->check(CLI::IsMember({"left", "right"}))
       ->capture_default_str();
+  app.add_option("--pair-truncation", options.encode.pair_truncation, "Which text of a pair is cut off")
+      ->transform(CLI::Transformer(kPairTruncations))
+      ->option_text("longest_first (the default)|only_first|only_second");
   app.add_flag("--no-special-tokens{false}", options.encode.add_special_tokens, "Add no special tokens");
   app.add_flag("--decode", options.decode, "Turn ids into text");
   app.add_flag("--keep-special-tokens", options.keep_special_tokens, "With --decode: do not leave special tokens out");

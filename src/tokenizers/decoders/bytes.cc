@@ -79,7 +79,7 @@ class Fuse final : public Decoder {
   void decode(std::vector<std::string>& tokens) const override {
     std::string joined;
     for (const std::string& token : tokens) joined += token;
-    tokens.assign(1, std::move(joined));
+    tokens.assign(1, joined);
   }
 };
 

@@ -3,6 +3,8 @@
 #include <unicode/regex.h>
 #include <unicode/utext.h>
 
+#include "tokenizers/pattern/oniguruma.h"
+
 namespace weir::tokenizers {
 namespace {
 
@@ -11,26 +13,6 @@ constexpr std::int32_t kTimeLimit = 1000;
 
 /// As in Oniguruma's default syntax, only a line feed ends a line, and ^ and $ stand at every one.
 constexpr std::uint32_t kFlags = UREGEX_MULTILINE | UREGEX_UNIX_LINES;
-
-/// ICU's \s lacks the vertical tab and NEXT LINE, which Oniguruma's has.
-std::string with_unicode_spaces(std::string_view regex) {
-  std::string result;
-  for (std::size_t i = 0; i < regex.size(); ++i) {
-    if (regex[i] != '\\' || i + 1 == regex.size()) {
-      result += regex[i];
-      continue;
-    }
-    const char escaped = regex[++i];
-    if (escaped == 's') {
-      result += "\\p{White_Space}";
-    } else if (escaped == 'S') {
-      result += "\\P{White_Space}";
-    } else {
-      result.append({'\\', escaped});
-    }
-  }
-  return result;
-}
 
 }  // namespace
 
@@ -57,11 +39,12 @@ Result<Pattern> Pattern::read(const json::Object& config, std::string_view field
     return pattern;
   }
   WEIR_ASSIGN_OR_RETURN(const std::string_view regex, object.string("Regex"));
+  WEIR_ASSIGN_OR_RETURN(const std::string rewritten, icu_from_oniguruma(regex, object.path_of("Regex")));
   UErrorCode code = U_ZERO_ERROR;
   UParseError where{};
   pattern.regex_ = std::make_unique<Regex>();
   pattern.regex_->pattern.reset(
-      icu::RegexPattern::compile(icu::UnicodeString::fromUTF8(with_unicode_spaces(regex)), kFlags, where, code));
+      icu::RegexPattern::compile(icu::UnicodeString::fromUTF8(rewritten), kFlags, where, code));
   if (U_FAILURE(code)) {
     return Error(ErrorKind::kUnsupported,
                  object.path_of("Regex") + ": the regular expression is not supported (" + u_errorName(code) + ")",

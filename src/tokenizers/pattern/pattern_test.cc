@@ -34,6 +34,24 @@ TEST_F(PatternTest, FindsExpressionsAndCountsInBytes) {
   EXPECT_EQ(find(R"({"pattern": {"Regex": "x*"}})", "axb"), (Matches{{0, 0}, {1, 2}, {3, 3}}));
 }
 
+TEST_F(PatternTest, ClassesHaveTheExtentOfOniguruma) {
+  EXPECT_EQ(find(R"({"pattern": {"Regex": "[[:punct:]]+"}})", "a$+!b"), (Matches{{1, 4}}));
+  EXPECT_EQ(find(R"({"pattern": {"Regex": "[[:^punct:]]+"}})", "a$+!b"), (Matches{{0, 1}, {4, 5}}));
+  EXPECT_EQ(find(R"({"pattern": {"Regex": "[[:xdigit:]]+"}})", "ag\u0661"), (Matches{{0, 1}}));
+  EXPECT_EQ(find(R"({"pattern": {"Regex": "\\h+"}})", "xfx"), (Matches{{1, 2}}));
+  EXPECT_EQ(find(R"({"pattern": {"Regex": "\\w+"}})", "a\u00b2_\u200d9"), (Matches{{0, 4}, {7, 8}}));
+  EXPECT_EQ(find(R"({"pattern": {"Regex": "[\\w]+"}})", "a\u00b2"), (Matches{{0, 1}}));
+  EXPECT_EQ(find(R"({"pattern": {"Regex": "\\bb\\w"}})", "ab b\u00b2"), (Matches{{3, 6}}));
+  EXPECT_EQ(find(R"({"pattern": {"Regex": "\\p{^L}+"}})", "a12"), (Matches{{1, 3}}));
+  EXPECT_EQ(find(R"~({"pattern": {"Regex": "(?m:a.b)"}})~", "a\nb"), (Matches{{0, 3}}));
+}
+
+TEST_F(PatternTest, RefusesEscapesThatIcuTakesForSomethingElse) {
+  const auto pattern = read(R"({"pattern": {"Regex": "a\\Kb"}})");
+  ASSERT_FALSE(pattern.ok());
+  EXPECT_NE(pattern.error().message.find("\\K"), std::string::npos) << pattern.error().message;
+}
+
 TEST_F(PatternTest, SpacesAreThoseOfUnicode) {
   EXPECT_EQ(find(R"({"pattern": {"Regex": "\\s"}})", "\v\u0085\u3000a").size(), 3u);
   EXPECT_EQ(find(R"({"pattern": {"Regex": "[^\\s]+"}})", "a\vb"), (Matches{{0, 1}, {2, 3}}));

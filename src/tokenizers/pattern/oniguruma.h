@@ -1,0 +1,16 @@
+// Regular expressions of tokenizer.json files are written for Oniguruma, in its Ruby syntax; ICU reads a language that
+// is nearly the same. This folder's Pattern has them rewritten for ICU first. Pure functions, any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace weir::tokenizers {
+
+/// `regex` as ICU must be told it: character classes of Oniguruma's extent, (?m) for what ICU calls (?s), and so on.
+/// kUnsupported: an escape that ICU would take for something else (`path` and the escape are named).
+Result<std::string> icu_from_oniguruma(std::string_view regex, const std::string& path);
+
+}  // namespace weir::tokenizers
