@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "packed_weights/linear_q8.h"
+#include "packed_weights/linear.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   struct Free {

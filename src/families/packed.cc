@@ -1,23 +1,15 @@
-// Between two linear layers there are 8-bit rows with a scale each and, where a residual needs them, the same rows in
+// Between two linear layers there are rows in the graph's precision and, where a residual needs them, the same rows in
 // fp32; nothing is padded, and a text's numbers do not depend on the texts beside it.
 #include "families/packed.h"
 
-#include <cmath>
 #include <utility>
 
-#include "packed_weights/linear_q8.h"
+#include "families/packed_operators.h"
 
 namespace weir::families {
 namespace {
 
 using onnx::ElementType;
-
-/// A layer's input: fp32 for the residual, and what linear layers read.
-struct Rows {
-  std::string values;
-  std::string bytes;
-  std::string scales;
-};
 
 const char* activation_attribute(Activation activation) {
   switch (activation) {
@@ -37,21 +29,25 @@ const char* activation_attribute(Activation activation) {
 
 class PackedWriter {
  public:
-  PackedWriter(const Encoder& encoder, ModelGraph& model)
-      : encoder_(encoder), model_(model), graph_(model.graph()), hidden_(encoder.facts.hidden_size) {}
+  PackedWriter(const Encoder& encoder, ModelGraph& model, PackedPrecision precision)
+      : encoder_(encoder),
+        model_(model),
+        graph_(model.graph()),
+        operators_(graph_, precision),
+        hidden_(encoder.facts.hidden_size) {}
 
-  void write(const PackedForm& form) {
-    Rows rows = embeddings();
+  void write(const std::string& pooling) {
+    PackedRows rows = embeddings();
     for (std::size_t i = 0; i < encoder_.layers.size() && model_.ok(); ++i) {
       rows = layer(encoder_.layers[i], rows, "layer." + std::to_string(i) + ".", i + 1 == encoder_.layers.size());
     }
     graph_.weir_node("PackedPooling", {rows.values, kOffsets}, {kSentenceEmbedding},
-                     {{"pooling", form.pooling}, {"normalize", std::int64_t{0}}});
+                     {{"pooling", pooling}, {"normalize", std::int64_t{0}}});
     graph_.output(kSentenceEmbedding, ElementType::kFloat, {"texts", static_cast<std::int64_t>(hidden_)});
   }
 
  private:
-  Rows embeddings() {
+  PackedRows embeddings() {
     const Embeddings& tables = encoder_.embeddings;
     const bool has_types = encoder_.facts.has_token_type_ids;
     graph_.input(kInputIds, ElementType::kInt64, {"tokens"});
@@ -61,12 +57,9 @@ class PackedWriter {
     const std::string positions = position_table();
     const std::string types = has_types ? model_.table(*tables.types) : std::string();
     const auto [gamma, beta] = norm(*tables.norm);
-    Rows rows{"embeddings", "embeddings.rows", "embeddings.scales"};
-    graph_.weir_node(
-        "PackedEmbedding", {kInputIds, has_types ? kTokenTypeIds : "", kOffsets, words, positions, types, gamma, beta},
-        {rows.values, rows.bytes, rows.scales},
+    return operators_.embedding(
+        "embeddings", {kInputIds, has_types ? kTokenTypeIds : "", kOffsets, words, positions, types, gamma, beta},
         {{"epsilon", tables.norm->epsilon}, {"first_position", static_cast<std::int64_t>(tables.first_position)}});
-    return rows;
   }
 
   /// A token type that all tokens have is added to the positions.
@@ -84,46 +77,27 @@ class PackedWriter {
                          rows);
   }
 
-  Rows layer(const Layer& layer, const Rows& input, const std::string& name, bool last) {
-    const Rows context = attention(layer.attention, input, name + "attention");
-    const Rows middle = residual_norm(name + "attention.output", context, input.values, layer.attention.output,
-                                      *layer.attention_norm, true);
-    const Rows wide = feed_forward(layer.feed_forward.up, middle, name + "feed_forward.up");
-    return residual_norm(name + "output", wide, middle.values, layer.feed_forward.down, layer.feed_forward_norm, !last);
+  PackedRows layer(const Layer& layer, const PackedRows& input, const std::string& name, bool last) {
+    const PackedRows context = attention(layer.attention, input, name + "attention");
+    const PackedRows middle = residual_norm(name + "attention.output", context, input.values, layer.attention.output,
+                                            *layer.attention_norm, false);
+    const std::string up = name + "feed_forward.up";
+    const PackedRows wide =
+        operators_.linear(up, middle, packed(up, {&layer.feed_forward.up}), activation_attribute(encoder_.activation));
+    return residual_norm(name + "output", wide, middle.values, layer.feed_forward.down, layer.feed_forward_norm, last);
   }
 
-  Rows attention(const Attention& attention, const Rows& input, const std::string& name) {
+  PackedRows attention(const Attention& attention, const PackedRows& input, const std::string& name) {
     const std::string weights = packed(name, {&attention.query, &attention.key, &attention.value});
-    graph_.weir_node("LinearQ8", {input.bytes, input.scales, weights}, {name + ".query_key_value"},
-                     {{"activation", std::string("none")}, {"quantize", std::int64_t{0}}});
-    Rows context{{}, name + ".rows", name + ".scales"};
-    const auto head_size = static_cast<float>(hidden_ / encoder_.heads);
-    graph_.weir_node("PackedAttention", {name + ".query_key_value", kOffsets}, {context.bytes, context.scales},
-                     {{"heads", static_cast<std::int64_t>(encoder_.heads)},
-                      {"scale", 1.0f / std::sqrt(head_size)},
-                      {"precision", std::string("fp32")}});
-    return context;
+    const std::string query_key_value = operators_.linear(name + ".query_key_value", input, weights);
+    return operators_.attention(name, query_key_value, kOffsets, encoder_.heads, hidden_ / encoder_.heads);
   }
 
-  Rows feed_forward(const Linear& up, const Rows& input, const std::string& name) {
-    const std::string weights = packed(name, {&up});
-    Rows wide{{}, name + ".rows", name + ".scales"};
-    graph_.weir_node(
-        "LinearQ8", {input.bytes, input.scales, weights}, {"", wide.bytes, wide.scales},
-        {{"activation", std::string(activation_attribute(encoder_.activation))}, {"quantize", std::int64_t{1}}});
-    return wide;
-  }
-
-  Rows residual_norm(const std::string& name, const Rows& input, const std::string& residual, const Linear& linear,
-                     const Norm& parameters, bool quantize) {
+  PackedRows residual_norm(const std::string& name, const PackedRows& input, const std::string& residual,
+                           const Linear& linear, const Norm& parameters, bool last) {
     const std::string weights = packed(name, {&linear});
     const auto [gamma, beta] = norm(parameters);
-    Rows rows{name, name + ".rows", name + ".scales"};
-    std::vector<std::string> outputs = {rows.values};
-    if (quantize) outputs.insert(outputs.end(), {rows.bytes, rows.scales});
-    graph_.weir_node("LinearQ8ResidualNorm", {input.bytes, input.scales, residual, weights, gamma, beta}, outputs,
-                     {{"epsilon", parameters.epsilon}, {"quantize", std::int64_t{quantize ? 1 : 0}}});
-    return rows;
+    return operators_.residual_norm(name, input, {weights, residual, gamma, beta, parameters.epsilon, last});
   }
 
   /// The weights of linear layers with the same input, their channels one after the other.
@@ -139,12 +113,10 @@ class PackedWriter {
       channels += layer->channels;
     }
     if (!model_.ok()) return name;
-    auto bytes = packed_weights::pack_linear_q8(weights, bias, layers.front()->inputs, channels);
-    if (!bytes.ok()) {
-      model_.fail(std::move(bytes).error());
-      return name;
-    }
-    return graph_.bytes(name + ".packed", *bytes);
+    auto added = operators_.weights(name, weights, bias, layers.front()->inputs, channels);
+    if (added.ok()) return *added;
+    model_.fail(std::move(added).error());
+    return name;
   }
 
   std::pair<std::string, std::string> norm(const Norm& parameters) {
@@ -157,6 +129,7 @@ class PackedWriter {
   const Encoder& encoder_;
   ModelGraph& model_;
   onnx::GraphBuilder& graph_;
+  PackedOperators operators_;
   std::size_t hidden_;
 };
 
@@ -176,20 +149,20 @@ std::string not_packable(const Encoder& encoder) {
 
 }  // namespace
 
-Status check_packed(const Encoder& encoder, const PackedForm& form) {
+Result<PackedPrecision> check_packed(const Encoder& encoder, const PackedForm& form) {
   const std::string flag = "--precision";
-  if (form.precision != "int8") {
-    return Error(ErrorKind::kUnsupported,
-                 "packed graphs in " + form.precision + " are not supported yet; weir has int8", flag);
-  }
+  WEIR_ASSIGN_OR_RETURN(const PackedPrecision precision, read_packed_precision(form.precision));
   const std::string reason = not_packable(encoder);
-  if (reason.empty()) return {};
+  if (reason.empty()) return precision;
   return Error(ErrorKind::kUnsupported,
-               flag + ": int8 is not there yet for " + encoder.facts.family + " (" + reason + "); take fp32", flag);
+               flag + ": the packed operators do not compute " + encoder.facts.family + " (" + reason +
+                   "); weir computes it in fp32, padded",
+               flag);
 }
 
-void add_packed_encoder(const Encoder& encoder, ModelGraph& model, const PackedForm& form) {
-  PackedWriter(encoder, model).write(form);
+void add_packed_encoder(const Encoder& encoder, ModelGraph& model, PackedPrecision precision,
+                        const std::string& pooling) {
+  PackedWriter(encoder, model, precision).write(pooling);
 }
 
 }  // namespace weir::families

@@ -87,9 +87,9 @@ Status Architecture::build(Weights& weights, onnx::GraphBuilder& graph) const {
 
 Status Architecture::build_packed(Weights& weights, onnx::GraphBuilder& graph, const PackedForm& form) const {
   const Encoder described = encoder(weights);
-  WEIR_RETURN_IF_ERROR(check_packed(described, form));
+  WEIR_ASSIGN_OR_RETURN(const PackedPrecision precision, check_packed(described, form));
   ModelGraph model(described, weights, graph);
-  add_packed_encoder(described, model, form);
+  add_packed_encoder(described, model, precision, form.pooling);
   return model.finish();
 }
 

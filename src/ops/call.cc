@@ -30,19 +30,9 @@ Status Call::check_size(const char* name, const char* what, std::size_t found, s
   return bad_input(name, "has " + std::to_string(found) + " " + what + " instead of " + std::to_string(wanted));
 }
 
-float* Call::output(std::size_t index, std::size_t rows, std::size_t columns) {
+void* Call::output_data(std::size_t index, std::size_t rows, std::size_t columns) {
   const std::int64_t shape[] = {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns)};
-  return context_.GetOutput(index, shape, 2).GetTensorMutableData<float>();
-}
-
-QuantizedOutput Call::quantized_output(std::size_t index, std::size_t rows, std::size_t columns) {
-  const std::size_t stride = quantized_stride(columns);
-  const std::int64_t shape[] = {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(stride)};
-  QuantizedOutput output;
-  output.data = context_.GetOutput(index, shape, 2).GetTensorMutableData<std::uint8_t>();
-  output.stride = stride;
-  output.scale = context_.GetOutput(index + 1, shape, 1).GetTensorMutableData<float>();
-  return output;
+  return context_.GetOutput(index, shape, 2).GetTensorMutableRawData();
 }
 
 kernels::ParallelFor Call::parallel() const {

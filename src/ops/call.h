@@ -7,8 +7,7 @@
 #include <span>
 #include <string>
 
-#include "kernels/matmul_q8/parallel.h"
-#include "kernels/quantize/quantize_rows.h"
+#include "kernels/matmul/parallel.h"
 #include "ops/node.h"
 
 namespace weir::ops {
@@ -20,20 +19,6 @@ struct Matrix {
   std::size_t rows = 0;
   std::size_t columns = 0;
 };
-
-/// 8-bit rows and the scale of each (kernels/quantize).
-template <class Byte, class Float>
-struct QuantizedRows {
-  Byte* data = nullptr;
-  std::size_t stride = 0;
-  Float* scale = nullptr;
-};
-using QuantizedInput = QuantizedRows<const std::uint8_t, const float>;
-using QuantizedOutput = QuantizedRows<std::uint8_t, float>;
-
-/// The stride of 8-bit rows that operators write: whole tiles plus a cache line, so that rows a power of two wide do
-/// not share cache sets.
-constexpr std::size_t quantized_stride(std::size_t columns) { return kernels::padded_columns(columns) + 64; }
 
 class Call {
  public:
@@ -71,10 +56,11 @@ class Call {
     return values;
   }
 
-  /// Outputs by index.
-  float* output(std::size_t index, std::size_t rows, std::size_t columns);
-  /// The outputs `index` (rows) and `index` + 1 (scales).
-  QuantizedOutput quantized_output(std::size_t index, std::size_t rows, std::size_t columns);
+  /// Makes output `index`. T is what an element is stored as.
+  template <class T>
+  T* output(std::size_t index, std::size_t rows, std::size_t columns) {
+    return static_cast<T*>(output_data(index, rows, columns));
+  }
 
   /// ONNX Runtime's threads.
   kernels::ParallelFor parallel() const;
@@ -84,6 +70,7 @@ class Call {
     const void* data = nullptr;
     std::size_t sizes[2] = {};
   };
+  void* output_data(std::size_t index, std::size_t rows, std::size_t columns);
   Result<Shape> shape_of(std::size_t index, const char* name, std::size_t rank) const;
   static Status check_size(const char* name, const char* what, std::size_t found, std::size_t wanted);
 
@@ -95,7 +82,7 @@ std::size_t useful_threads(std::size_t count, std::size_t unit, std::size_t most
 
 /// Part `index` of `parts` equal ones of 0 … total.
 inline kernels::IndexRange share(std::size_t total, std::size_t parts, std::size_t index) {
-  return {total * index / parts, total * (index + 1) / parts};
+  return kernels::equal_share(total, parts, index);
 }
 
 }  // namespace weir::ops

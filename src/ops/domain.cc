@@ -5,8 +5,9 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <tuple>
 
-#include "ops/linear_q8.h"
+#include "ops/linear.h"
 #include "ops/operator.h"
 #include "ops/packed_attention.h"
 #include "ops/packed_embedding.h"
@@ -17,24 +18,19 @@ namespace {
 
 constexpr int kMaxThreads = 256;
 
-/// Operators for one number of threads.
-struct Domain {
-  Operator<PackedEmbedding> embedding;
-  Operator<LinearQ8> linear;
-  Operator<LinearQ8ResidualNorm> linear_residual_norm;
-  Operator<PackedAttention> attention;
-  Operator<PackedPooling> pooling;
-  Ort::CustomOpDomain domain{"weir"};
-
-  explicit Domain(std::size_t threads)
-      : embedding(threads), linear(threads), linear_residual_norm(threads), attention(threads), pooling(threads) {
-    domain.Add(&embedding);
-    domain.Add(&linear);
-    domain.Add(&linear_residual_norm);
-    domain.Add(&attention);
-    domain.Add(&pooling);
+template <class... Kernels>
+struct OperatorsOf {
+  explicit OperatorsOf(std::size_t threads) : operators(Operator<Kernels>(threads)...) {
+    std::apply([&](auto&... each) { (domain.Add(&each), ...); }, operators);
   }
+  std::tuple<Operator<Kernels>...> operators;
+  Ort::CustomOpDomain domain{"weir"};
 };
+
+/// Operators for one number of threads.
+using Domain = OperatorsOf<PackedEmbedding, PackedAttention, PackedPooling, Linear<FormatF32>, Linear<FormatBf16>,
+                           Linear<FormatQ8>, LinearResidualNorm<FormatF32>, LinearResidualNorm<FormatBf16>,
+                           LinearResidualNorm<FormatQ8>>;
 
 }  // namespace
 

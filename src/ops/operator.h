@@ -13,19 +13,9 @@
 
 #include "ops/call.h"
 #include "ops/node.h"
+#include "ops/port.h"
 
 namespace weir::ops {
-
-struct Port {
-  ONNXTensorElementDataType type;
-  bool optional = false;
-};
-
-inline constexpr Port kFloatPort{ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT};
-inline constexpr Port kBytesPort{ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8};
-inline constexpr Port kInt64Port{ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64};
-inline constexpr Port kWeightsPort{ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8};
-constexpr Port optional(Port port) { return {port.type, true}; }
 
 /// What a node's kernel is when ONNX Runtime calls it.
 template <class Kernel>

@@ -28,7 +28,7 @@ constexpr std::size_t kHidden = 32;
 constexpr std::size_t kPositions = 64;
 constexpr std::int64_t kVocabulary = 285;
 
-Status write_tiny_bert(const std::string& folder) {
+Status write_tiny_bert(const std::string& folder, const std::string& precision) {
   const std::string source = WEIR_TEST_DATA "/tiny-bert";
   WEIR_ASSIGN_OR_RETURN(const auto config, huggingface::JsonObject::read(source + "/config.json"));
   WEIR_ASSIGN_OR_RETURN(const auto architecture, families::read_architecture(config));
@@ -36,9 +36,36 @@ Status write_tiny_bert(const std::string& folder) {
   WEIR_ASSIGN_OR_RETURN(auto file, onnx::WeightsFile::create(folder + "/model.weights"));
   families::Weights weights(checkpoint);
   onnx::GraphBuilder graph("bert", &file);
-  WEIR_RETURN_IF_ERROR(architecture->build_packed(weights, graph, {}));
+  WEIR_RETURN_IF_ERROR(architecture.build_packed(weights, graph, {precision, "mean"}));
   WEIR_RETURN_IF_ERROR(file.finish());
   return graph.save(folder + "/model.onnx");
+}
+
+Result<std::vector<Vector>> run(session::Session& session, const Ids& ids, const Ids& types, const Ids& offsets) {
+  session::Batch batch;
+  batch.rows = offsets.size() - 1;
+  batch.input_ids = ids;
+  batch.token_type_ids = types;
+  batch.offsets = offsets;
+  WEIR_ASSIGN_OR_RETURN(const auto output, session.run(batch, families::kSentenceEmbedding));
+  std::vector<Vector> vectors;
+  for (std::size_t i = 0; i < batch.rows; ++i) {
+    const auto row = output.values().subspan(i * kHidden, kHidden);
+    vectors.emplace_back(row.begin(), row.end());
+  }
+  return vectors;
+}
+
+std::vector<Vector> embed(session::Session& session, const std::vector<Ids>& texts) {
+  Ids ids;
+  Ids offsets = {0};
+  for (const Ids& text : texts) {
+    ids.insert(ids.end(), text.begin(), text.end());
+    offsets.push_back(static_cast<std::int64_t>(ids.size()));
+  }
+  auto vectors = run(session, ids, Ids(ids.size(), 0), offsets);
+  EXPECT_TRUE(vectors.ok()) << vectors.error().message;
+  return vectors.ok() ? std::move(vectors).value() : std::vector<Vector>(texts.size());
 }
 
 class OperatorsTest : public ::testing::Test {
@@ -47,10 +74,15 @@ class OperatorsTest : public ::testing::Test {
     std::string pattern = (fs::temp_directory_path() / "weir-ops-XXXXXX").string();
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
     folder_ = pattern;
-    const Status written = write_tiny_bert(folder_);
-    ASSERT_TRUE(written.ok()) << written.error().message;
+    write("int8");
   }
   void TearDown() override { fs::remove_all(folder_); }
+
+  /// The graph that the following sessions load.
+  void write(const std::string& precision) const {
+    const Status written = write_tiny_bert(folder_, precision);
+    ASSERT_TRUE(written.ok()) << written.error().message;
+  }
 
   std::string graph() const { return folder_ + "/model.onnx"; }
   std::string weights() const { return folder_ + "/model.weights"; }
@@ -61,34 +93,6 @@ class OperatorsTest : public ::testing::Test {
     auto session = session::Session::load(graph(), options, shared);
     EXPECT_TRUE(session.ok()) << session.error().message;
     return session.ok() ? std::move(session).value() : nullptr;
-  }
-
-  static Result<std::vector<Vector>> run(session::Session& session, const Ids& ids, const Ids& types,
-                                         const Ids& offsets) {
-    session::Batch batch;
-    batch.rows = offsets.size() - 1;
-    batch.input_ids = ids;
-    batch.token_type_ids = types;
-    batch.offsets = offsets;
-    WEIR_ASSIGN_OR_RETURN(const auto output, session.run(batch, families::kSentenceEmbedding));
-    std::vector<Vector> vectors;
-    for (std::size_t i = 0; i < batch.rows; ++i) {
-      const auto row = output.values().subspan(i * kHidden, kHidden);
-      vectors.emplace_back(row.begin(), row.end());
-    }
-    return vectors;
-  }
-
-  static std::vector<Vector> embed(session::Session& session, const std::vector<Ids>& texts) {
-    Ids ids;
-    Ids offsets = {0};
-    for (const Ids& text : texts) {
-      ids.insert(ids.end(), text.begin(), text.end());
-      offsets.push_back(static_cast<std::int64_t>(ids.size()));
-    }
-    auto vectors = run(session, ids, Ids(ids.size(), 0), offsets);
-    EXPECT_TRUE(vectors.ok()) << vectors.error().message;
-    return vectors.ok() ? std::move(vectors).value() : std::vector<Vector>(texts.size());
   }
 
   /// Fails with these words, and the session goes on working.
@@ -148,28 +152,63 @@ std::vector<Ids> random_texts(std::size_t count, std::mt19937& random) {
   return texts;
 }
 
+/// Computes the texts in an order and in batches of chance, and expects of each the vector that it has alone.
+void expect_same_in_batches(session::Session& session, const std::vector<Ids>& texts, const std::vector<Vector>& alone,
+                            std::mt19937& random) {
+  std::vector<std::size_t> order(texts.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::shuffle(order.begin(), order.end(), random);
+  for (std::size_t begin = 0; begin < order.size();) {
+    const std::size_t size = std::uniform_int_distribution<std::size_t>(1, 70)(random);
+    const std::size_t end = std::min(order.size(), begin + size);
+    std::vector<Ids> batch;
+    for (std::size_t i = begin; i < end; ++i) batch.push_back(texts[order[i]]);
+    const auto together = embed(session, batch);
+    for (std::size_t i = begin; i < end; ++i) {
+      ASSERT_TRUE(same_bits(together[i - begin], alone[order[i]])) << "text " << order[i];
+    }
+    begin = end;
+  }
+}
+
 TEST_F(OperatorsTest, ATextHasTheSameBitsInAnyBatchAtAnyPlaceOnAnyThreads) {
   std::mt19937 random(42);
-  std::vector<Ids> texts = random_texts(2000, random);
-  const auto narrow = load(1);
-  std::vector<Vector> alone;
-  for (const Ids& text : texts) alone.push_back(embed(*narrow, {text}).front());
+  for (const auto& [precision, count] : {std::pair{"int8", 2000}, {"bf16", 400}, {"fp32", 400}}) {
+    write(precision);
+    const std::vector<Ids> texts = random_texts(static_cast<std::size_t>(count), random);
+    const auto narrow = load(1);
+    std::vector<Vector> alone;
+    for (const Ids& text : texts) alone.push_back(embed(*narrow, {text}).front());
+    for (const int threads : {1, 2, 3}) {
+      SCOPED_TRACE(std::string(precision) + ", threads " + std::to_string(threads));
+      expect_same_in_batches(*load(threads), texts, alone, random);
+    }
+  }
+}
 
-  std::vector<std::size_t> order(texts.size());
-  for (const int threads : {1, 2, 3}) {
-    const auto session = load(threads);
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::shuffle(order.begin(), order.end(), random);
-    for (std::size_t begin = 0; begin < order.size();) {
-      const std::size_t size = std::uniform_int_distribution<std::size_t>(1, 70)(random);
-      const std::size_t end = std::min(order.size(), begin + size);
-      std::vector<Ids> batch;
-      for (std::size_t i = begin; i < end; ++i) batch.push_back(texts[order[i]]);
-      const auto together = embed(*session, batch);
-      for (std::size_t i = begin; i < end; ++i) {
-        ASSERT_TRUE(same_bits(together[i - begin], alone[order[i]])) << "text " << order[i] << ", " << threads;
-      }
-      begin = end;
+double cosine(const Vector& a, const Vector& b) {
+  double dot = 0;
+  double squares_a = 0;
+  double squares_b = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    dot += static_cast<double>(a[i]) * b[i];
+    squares_a += static_cast<double>(a[i]) * a[i];
+    squares_b += static_cast<double>(b[i]) * b[i];
+  }
+  return dot / std::sqrt(squares_a * squares_b);
+}
+
+TEST_F(OperatorsTest, PrecisionsAgree) {
+  std::mt19937 random(7);
+  const std::vector<Ids> texts = random_texts(50, random);
+  write("fp32");
+  const auto exact = embed(*load(1), texts);
+  for (const auto& [precision, least] : {std::pair{"bf16", 0.9999}, {"int8", 0.99}}) {
+    write(precision);
+    const auto vectors = embed(*load(2), texts);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      EXPECT_GT(cosine(vectors[i], exact[i]), least) << precision << ", text " << i;
+      EXPECT_FALSE(same_bits(vectors[i], exact[i])) << precision << " is really another precision";
     }
   }
 }
@@ -237,8 +276,8 @@ TEST_F(OperatorsTest, RefusesADamagedLayer) {
 }
 
 TEST_F(OperatorsTest, RefusesAnotherLayoutVersion) {
-  patch(first_packed() + 8, std::string(1, '\2'));
-  expect_not_loaded("layout version 2; this weir reads version 1");
+  patch(first_packed() + 8, std::string(1, '\1'));
+  expect_not_loaded("layout version 1; this weir reads version 2");
 }
 
 TEST_F(OperatorsTest, RefusesATruncatedFile) {
@@ -254,10 +293,8 @@ Status load_node(const std::string& folder, const std::string& op, const onnx::A
   onnx::GraphBuilder graph("node", &file);
   graph.input("hidden", onnx::ElementType::kFloat, {"tokens", 96});
   graph.input("offsets", onnx::ElementType::kInt64, {"boundaries"});
-  std::vector<std::string> outputs = {"out"};
-  if (op == "PackedAttention") outputs.push_back("scales");
-  graph.weir_node(op, {"hidden", "offsets"}, outputs, attributes);
-  graph.output(op == "PackedAttention" ? "scales" : "out", onnx::ElementType::kFloat, {"a"});
+  graph.weir_node(op, {"hidden", "offsets"}, {"out"}, attributes);
+  graph.output("out", onnx::ElementType::kFloat, {"tokens", "columns"});
   WEIR_RETURN_IF_ERROR(file.finish());
   WEIR_RETURN_IF_ERROR(graph.save(folder + "/node.onnx"));
   const auto session = session::Session::load(folder + "/node.onnx", {});
@@ -277,10 +314,18 @@ TEST_F(OperatorsTest, AttributesAreChecked) {
   expect_error("PackedPooling", {{"pooling", mean}}, "attribute 'normalize' is missing");
   expect_error("PackedPooling", {{"pooling", mean}, {"normalize", std::int64_t{2}}}, "'normalize' is 2");
   const std::string fp32 = "fp32";
-  expect_error("PackedAttention", {{"heads", std::int64_t{0}}, {"scale", 1.0f}, {"precision", fp32}}, "'heads' is 0");
-  expect_error("PackedAttention", {{"heads", std::int64_t{4}}, {"precision", fp32}}, "attribute 'scale' is missing");
-  expect_error("PackedAttention", {{"heads", std::int64_t{4}}, {"scale", 1.0f}, {"precision", std::string("fp64")}},
-               "'fp64'");
+  const std::pair<std::string, onnx::AttributeValue> rows = {"rows", fp32};
+  const onnx::Attributes whole = {{"heads", std::int64_t{4}}, {"scale", 1.0f}, {"precision", fp32}, rows};
+  EXPECT_TRUE(load_node(folder_, "PackedAttention", whole).ok());
+  expect_error("PackedAttention", {{"heads", std::int64_t{0}}, {"scale", 1.0f}, {"precision", fp32}, rows},
+               "'heads' is 0");
+  expect_error("PackedAttention", {{"heads", std::int64_t{4}}, {"precision", fp32}, rows},
+               "attribute 'scale' is missing");
+  expect_error("PackedAttention",
+               {{"heads", std::int64_t{4}}, {"scale", 1.0f}, {"precision", std::string("fp64")}, rows}, "'fp64'");
+  expect_error("PackedAttention",
+               {{"heads", std::int64_t{4}}, {"scale", 1.0f}, {"precision", fp32}, {"rows", std::string("int4")}},
+               "'int4'; it must be one of fp32, bf16, int8");
 }
 
 }  // namespace

@@ -13,9 +13,8 @@ constexpr kernels::AttentionPrecision kPrecisions[] = {kernels::AttentionPrecisi
                                                        kernels::AttentionPrecision::kBf16};
 
 constexpr std::int64_t kMostHeads = 1 << 16;
-/// Products of the scores, and floats of the context, that are worth a thread.
+/// Products of the scores that are worth a thread.
 constexpr std::size_t kProductsWorthAThread = std::size_t{1} << 20;
-constexpr std::size_t kFloatsWorthAThread = std::size_t{1} << 17;
 
 std::size_t score_products(const Texts& texts, std::size_t hidden) {
   std::size_t products = 0;
@@ -45,14 +44,14 @@ void attend(const Call& call, const kernels::AttentionVariant& variant, const ke
 }  // namespace
 
 Result<std::unique_ptr<PackedAttention>> PackedAttention::create(const Node& node) {
-  auto kernel = std::make_unique<PackedAttention>();
+  WEIR_ASSIGN_OR_RETURN(const RowsFormat rows, read_rows_format(node));
+  WEIR_ASSIGN_OR_RETURN(const cpu::Features features, cpu::enabled());
+  auto kernel = std::make_unique<PackedAttention>(rows, RowsWriter(features));
   WEIR_ASSIGN_OR_RETURN(const std::int64_t heads, node.integer("heads", 1, kMostHeads));
   kernel->heads_ = static_cast<std::size_t>(heads);
   WEIR_ASSIGN_OR_RETURN(kernel->scale_, node.number("scale"));
   WEIR_ASSIGN_OR_RETURN(const std::size_t precision, node.choice("precision", kPrecisionNames));
-  WEIR_ASSIGN_OR_RETURN(const cpu::Features features, cpu::enabled());
   kernel->variant_ = &kernels::choose_attention(features, kPrecisions[precision]);
-  kernel->quantize_ = &kernels::choose_quantize_rows(features);
   kernel->threads_ = node.threads();
   return kernel;
 }
@@ -67,7 +66,11 @@ Status PackedAttention::compute(Call& call) const {
   }
   WEIR_ASSIGN_OR_RETURN(const Texts texts, read_texts(call, 1, input.rows));
   const std::size_t hidden = input.columns / 3;
-  WEIR_ASSIGN_OR_RETURN(float* context, scratch<float>(Slot::kRows, input.rows * hidden));
+  const RowsOutput out = make_rows(call, rows_, false, input.rows, hidden);
+  float* context = out.values;
+  if (context == nullptr) {
+    WEIR_ASSIGN_OR_RETURN(context, scratch<float>(Slot::kRows, input.rows * hidden));
+  }
   kernels::Attention args;
   args.query = input.data;
   args.key = input.data + hidden;
@@ -84,13 +87,7 @@ Status PackedAttention::compute(Call& call) const {
   WEIR_ASSIGN_OR_RETURN(float* work, scratch<float>(Slot::kWork, threads * work_floats));
   attend(call, *variant_, args, texts, threads, work, work_floats);
 
-  const QuantizedOutput out = call.quantized_output(0, input.rows, hidden);
-  const std::size_t parts = useful_threads(input.rows * hidden, kFloatsWorthAThread, threads_);
-  call.parallel()(parts, [&](std::size_t i) {
-    const kernels::IndexRange range = share(input.rows, parts, i);
-    quantize_->run({context + range.begin * hidden, hidden, range.end - range.begin, hidden,
-                    out.data + range.begin * out.stride, out.stride, out.scale + range.begin});
-  });
+  writer_.write(call, context, input.rows, out, threads_);
   return {};
 }
 

@@ -47,11 +47,12 @@ void embed_range(const kernels::EmbeddingVariant& variant, kernels::Embedding ar
 }  // namespace
 
 Result<std::unique_ptr<PackedEmbedding>> PackedEmbedding::create(const Node& node) {
-  auto kernel = std::make_unique<PackedEmbedding>();
+  WEIR_ASSIGN_OR_RETURN(const RowsFormat rows, read_rows_format(node));
+  WEIR_ASSIGN_OR_RETURN(const cpu::Features features, cpu::enabled());
+  auto kernel = std::make_unique<PackedEmbedding>(rows, RowsWriter(features));
   WEIR_ASSIGN_OR_RETURN(kernel->epsilon_, node.number("epsilon"));
   WEIR_ASSIGN_OR_RETURN(const std::int64_t first, node.integer("first_position", 0, kMostPositions));
   kernel->first_position_ = static_cast<std::size_t>(first);
-  WEIR_ASSIGN_OR_RETURN(const cpu::Features features, cpu::enabled());
   kernel->variant_ = &kernels::choose_embedding(features);
   kernel->threads_ = node.threads();
   return kernel;
@@ -93,14 +94,16 @@ Status PackedEmbedding::compute(Call& call) const {
   kernels::Embedding args;
   WEIR_RETURN_IF_ERROR(read_tables(call, args, texts.longest));
   args.last_text = 1;
-  args.out = call.output(0, ids.size(), args.columns);
-  args.out_stride = args.columns;
-  const QuantizedOutput quantized = call.quantized_output(1, ids.size(), args.columns);
-  args.quantized = quantized.data;
-  args.quantized_stride = quantized.stride;
-  args.quantized_scale = quantized.scale;
+  RowsOutput out = make_rows(call, rows_, true, ids.size(), args.columns);
+  args.out = out.values;
+  args.out_stride = out.columns;
+  args.quantized = out.bytes;
+  args.quantized_stride = bytes_stride(out.columns);
+  args.quantized_scale = out.scales;
   const std::size_t threads = useful_threads(ids.size(), kTokensWorthAThread, threads_);
   call.parallel()(threads, [&](std::size_t i) { embed_range(*variant_, args, texts, share(ids.size(), threads, i)); });
+  out.bytes = nullptr;  // written by the kernel
+  writer_.write(call, out.values, ids.size(), out, threads_);
   return {};
 }
 

@@ -2,7 +2,7 @@
 //
 //   input_ids, token_type_ids (optional) int64 [tokens], offsets int64 [texts + 1], words [vocabulary, hidden],
 //   positions [positions, hidden], segments [types, hidden] (optional), gamma, beta [hidden]
-//   → hidden [tokens, hidden], rows u8, scales
+//   → values and rows (rows.h)
 //
 // A text's positions begin at attribute `first_position`.
 #pragma once
@@ -11,6 +11,7 @@
 
 #include "kernels/embedding/embedding.h"
 #include "ops/operator.h"
+#include "ops/rows.h"
 
 namespace weir::ops {
 
@@ -19,7 +20,9 @@ class PackedEmbedding {
   static constexpr const char* kName = "PackedEmbedding";
   static constexpr Port kInputs[] = {kInt64Port, optional(kInt64Port), kInt64Port, kFloatPort,
                                      kFloatPort, optional(kFloatPort), kFloatPort, kFloatPort};
-  static constexpr Port kOutputs[] = {kFloatPort, kBytesPort, kFloatPort};
+  static constexpr auto& kOutputs = kRowsPorts;
+
+  PackedEmbedding(RowsFormat rows, RowsWriter writer) : rows_(rows), writer_(writer) {}
 
   static Result<std::unique_ptr<PackedEmbedding>> create(const Node& node);
   Status compute(Call& call) const;
@@ -27,6 +30,8 @@ class PackedEmbedding {
  private:
   Status read_tables(const Call& call, kernels::Embedding& args, std::size_t longest_text) const;
 
+  RowsFormat rows_;
+  RowsWriter writer_;
   float epsilon_ = 0;
   std::size_t first_position_ = 0;
   const kernels::EmbeddingVariant* variant_ = nullptr;

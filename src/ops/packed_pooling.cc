@@ -36,7 +36,7 @@ Status PackedPooling::compute(Call& call) const {
   args.columns = hidden.columns;
   args.kind = kind_;
   args.normalize = normalize_;
-  args.out = call.output(0, texts.count(), hidden.columns);
+  args.out = call.output<float>(0, texts.count(), hidden.columns);
   args.out_stride = hidden.columns;
   const std::size_t most = std::min(threads_, std::max<std::size_t>(texts.count(), 1));
   const std::size_t threads = useful_threads(hidden.rows * hidden.columns, kFloatsWorthAThread, most);

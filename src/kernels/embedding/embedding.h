@@ -39,7 +39,7 @@ struct Embedding {
   std::size_t out_stride = 0;
   std::uint8_t* quantized = nullptr;  ///< null: none
   std::size_t quantized_stride = 0;
-  float* quantized_scale = nullptr;
+  RowScale* quantized_scale = nullptr;
 };
 
 struct EmbeddingVariant {

@@ -74,7 +74,8 @@ TEST(Embedding, SegmentsAndQuantizedRows) {
   Problem problem(33);
   std::vector<std::int32_t> segment_ids(22, 1);
   for (const auto* variant : runnable(embedding_variants())) {
-    Guarded<float> plain(22 * 33), other_segment(22 * 33), scale(22);
+    Guarded<float> plain(22 * 33), other_segment(22 * 33);
+    Guarded<RowScale> scale(22);
     Guarded<std::uint8_t> bytes(22 * padded_columns(33)), expected(22 * padded_columns(33));
     variant->run(problem.args(plain.data()));
     Embedding args = problem.args(other_segment.data());

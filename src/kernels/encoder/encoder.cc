@@ -54,8 +54,8 @@ std::size_t EncoderWorkspace::place(const EncoderModel& model, std::byte* memory
   context_ = layout.take<float>(tokens_ * hidden);
   narrow_ = layout.take<std::uint8_t>(tokens_ * byte_stride(hidden));
   wide_ = layout.take<std::uint8_t>(tokens_ * byte_stride(model.intermediate));
-  narrow_scale_ = layout.take<float>(tokens_);
-  wide_scale_ = layout.take<float>(tokens_);
+  narrow_scale_ = layout.take<RowScale>(tokens_);
+  wide_scale_ = layout.take<RowScale>(tokens_);
   matmul_scratch_ = layout.take<float>(matmul_q8_scratch_floats(shape_only(hidden, widest)));
   attention_scratch_ = layout.take<float>(attention_scratch_floats(longest, hidden / model.heads));
   return layout.bytes();

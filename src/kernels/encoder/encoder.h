@@ -91,8 +91,8 @@ class EncoderWorkspace {
   float* context_ = nullptr;          ///< [tokens][hidden]
   std::uint8_t* narrow_ = nullptr;    ///< 8-bit rows of `hidden` columns
   std::uint8_t* wide_ = nullptr;      ///< 8-bit rows of `intermediate` columns
-  float* narrow_scale_ = nullptr;
-  float* wide_scale_ = nullptr;
+  RowScale* narrow_scale_ = nullptr;
+  RowScale* wide_scale_ = nullptr;
   float* matmul_scratch_ = nullptr;
   float* attention_scratch_ = nullptr;
 };

@@ -60,7 +60,7 @@ class RandomModel {
   struct Packed {
     std::vector<std::int8_t> values;
     std::vector<std::int32_t> correction;
-    std::vector<float> scale, bias;
+    std::vector<float> scale, sum, bias;
   };
 
   const float* normal(std::size_t count, float deviation, float mean = 0.0f) {
@@ -89,12 +89,15 @@ class RandomModel {
     packed.values.resize(view.panels() * view.panel_bytes());
     packed.correction.resize(view.padded_channels());
     packed.scale.resize(view.padded_channels());
+    packed.sum.resize(view.padded_channels());
     packed.bias.resize(view.padded_channels());
-    pack_weights_q8(plain.weights.data(), plain.bias.data(), inputs, channels,
-                    {packed.values.data(), packed.correction.data(), packed.scale.data(), packed.bias.data()});
+    pack_weights_q8(
+        plain.weights.data(), plain.bias.data(), inputs, channels,
+        {packed.values.data(), packed.correction.data(), packed.scale.data(), packed.sum.data(), packed.bias.data()});
     view.values = packed.values.data();
     view.correction = packed.correction.data();
     view.scale = packed.scale.data();
+    view.sum = packed.sum.data();
     view.bias = packed.bias.data();
     return view;
   }

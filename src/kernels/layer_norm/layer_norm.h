@@ -15,6 +15,7 @@
 #include <span>
 
 #include "kernels/isa/isa.h"
+#include "kernels/quantize/quantize_rows.h"
 
 namespace weir::kernels {
 
@@ -36,7 +37,7 @@ struct LayerNorm {
   std::size_t out_stride = 0;
   std::uint8_t* quantized = nullptr;  ///< null: none
   std::size_t quantized_stride = 0;
-  float* quantized_scale = nullptr;
+  RowScale* quantized_scale = nullptr;
   float* row_scratch = nullptr;
 };
 

@@ -31,31 +31,31 @@ inline float variance(const float* x, float mean, std::size_t columns) {
   return sum / static_cast<float>(columns);
 }
 
-/// Normalizes one row in `out`; returns the bits of its largest magnitude, as quantize_row takes them.
-inline std::int32_t normalize_row(const float* in, const float* residual, const LayerNormParameters& parameters,
-                                  float* out, std::size_t columns) {
+/// Normalizes one row in `out`; returns its bounds, as quantize_row takes them.
+inline RowBounds normalize_row(const float* in, const float* residual, const LayerNormParameters& parameters,
+                               float* out, std::size_t columns) {
   const float mean = add_residual(in, residual, out, columns);
   const float deviation = std::sqrt(variance(out, mean, columns) + parameters.epsilon);
   const F32x16 center = broadcast(mean);
   const F32x16 inverse = broadcast(1.0f / deviation);
-  I32x16 peak = broadcast_i32(0);
+  LaneBounds bounds = zero_bounds();
   for_each_vector(columns, [&](std::size_t c, int lanes) {
     const F32x16 normal = mul(sub(load_lanes(out + c, lanes), center), inverse);
     F32x16 y = fma(normal, load_lanes(parameters.gamma + c, lanes), load_lanes(parameters.beta + c, lanes));
     if (lanes != kLanes) y = keep_first(y, lanes);
-    peak = max(peak, magnitude_bits(y));
+    include(bounds, y);
     store_lanes(out + c, y, lanes);
   });
-  return reduce_max(peak);
+  return reduce(bounds);
 }
 
 inline void layer_norm_generic(const LayerNorm& args) {
   for (std::size_t r = 0; r < args.rows; ++r) {
     const float* residual = args.residual == nullptr ? nullptr : args.residual + r * args.residual_stride;
     float* out = args.out == nullptr ? args.row_scratch : args.out + r * args.out_stride;
-    const std::int32_t peak = normalize_row(args.in + r * args.in_stride, residual, args.parameters, out, args.columns);
+    const RowBounds bounds = normalize_row(args.in + r * args.in_stride, residual, args.parameters, out, args.columns);
     if (args.quantized == nullptr) continue;
-    args.quantized_scale[r] = quantize_row(out, args.columns, peak, args.quantized + r * args.quantized_stride);
+    args.quantized_scale[r] = quantize_row(out, args.columns, bounds, args.quantized + r * args.quantized_stride);
   }
 }
 

@@ -73,12 +73,12 @@ TEST(LayerNorm, InPlaceAndQuantizedRowsAreThoseOfTheSeparateSteps) {
     Guarded<float> separate(kRows * kColumns);
     variant->run(test.args(separate.data()));
     Guarded<std::uint8_t> bytes(kRows * padded_columns(kColumns));
-    Guarded<float> scale(kRows);
+    Guarded<RowScale> scale(kRows);
     choose_quantize_rows(kNeedsNothing)
         .run({separate.data(), kColumns, kRows, kColumns, bytes.data(), padded_columns(kColumns), scale.data()});
 
     Guarded<std::uint8_t> fused_bytes(bytes.size());
-    Guarded<float> fused_scale(kRows);
+    Guarded<RowScale> fused_scale(kRows);
     Guarded<float> row(80);
     LayerNorm only_bytes = test.args(nullptr);
     only_bytes.quantized = fused_bytes.data();

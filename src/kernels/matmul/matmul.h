@@ -28,6 +28,7 @@
 namespace weir::kernels {
 
 struct LayerNormParameters;  // layer_norm/layer_norm.h
+struct RowScale;             // quantize/quantize_rows.h
 
 constexpr std::size_t kPanelChannels = 16;
 
@@ -44,7 +45,7 @@ struct MatmulEpilogue {
   std::size_t out_bf16_stride = 0;
   std::uint8_t* quantized = nullptr;  ///< null: not wanted
   std::size_t quantized_stride = 0;
-  float* quantized_scale = nullptr;
+  RowScale* quantized_scale = nullptr;
 };
 
 struct IndexRange {

@@ -38,12 +38,21 @@ WEIR_INLINED inline void activate(F32x16 (&y)[count]) {
   }
 }
 
-/// Where the values of a tile go, and what has been seen of their magnitudes.
+WEIR_INLINED inline LaneBounds load_bounds(const std::int32_t* stored) {
+  return {load_i32(stored), load_i32(stored + kLanes)};
+}
+
+WEIR_INLINED inline void store_bounds(std::int32_t* stored, const LaneBounds& bounds) {
+  store_i32(stored, bounds.greatest);
+  store_i32(stored + kLanes, bounds.least);
+}
+
+/// Where the values of a tile go, and what has been seen of their bounds.
 struct TileTarget {
   float* values = nullptr;
   std::size_t stride = 0;
-  std::int32_t* peaks = nullptr;  ///< [rows][16] bits of the largest magnitudes so far; null: not wanted
-  std::size_t channels = 0;       ///< that exist, of the tile's panels * 16
+  std::int32_t* bounds = nullptr;  ///< [rows][2][16], see store_bounds; null: not wanted
+  std::size_t channels = 0;        ///< that exist, of the tile's panels * 16
 };
 
 /// Vectors whose activation is computed side by side: enough to hide the latency of its chain of operations.
@@ -73,13 +82,13 @@ WEIR_INLINED inline void finish_rows_of_tile(const MatmulArgs& args, const Matmu
       y[v] = keep_first(y[v], lanes);
     }
   });
-  if (target.peaks == nullptr) return;
+  if (target.bounds == nullptr) return;
   unroll<static_cast<int>(rows)>([&]<int r>() WEIR_INLINED {
-    std::int32_t* row_peaks = target.peaks + (first + r) * kLanes;
-    I32x16 peak = load_i32(row_peaks);
-    unroll<static_cast<int>(panels)>(
-        [&]<int p>() WEIR_INLINED { peak = max(peak, magnitude_bits(y[r * static_cast<int>(panels) + p])); });
-    store_i32(row_peaks, peak);
+    std::int32_t* stored = target.bounds + (first + r) * 2 * kLanes;
+    LaneBounds bounds = load_bounds(stored);
+    unroll<static_cast<int>(panels)>([&]<int p>()
+                                         WEIR_INLINED { include(bounds, y[r * static_cast<int>(panels) + p]); });
+    store_bounds(stored, bounds);
   });
 }
 
@@ -128,7 +137,7 @@ inline MatmulTile<MatmulArgs> tile_at(const MatmulArgs& args, std::size_t row, I
 /// All tiles of some rows and panels, for rows that all tiles (but perhaps the last) fill.
 template <Activation activation>
 inline void products_of(const MatmulArgs& args, IndexRange rows, IndexRange panels, UnfinishedRows out,
-                        std::int32_t* peaks) {
+                        std::int32_t* bounds) {
   alignas(64) MatmulSum sums[kTileRows * kTilePanels * kLanes];
   for (std::size_t panel = panels.begin; panel < panels.end; panel += kTilePanels) {
     for (std::size_t row = rows.begin; row < rows.end; row += kTileRows) {
@@ -138,7 +147,7 @@ inline void products_of(const MatmulArgs& args, IndexRange rows, IndexRange pane
       const std::size_t offset = row - rows.begin;
       finish_tile<activation>(args, tile, sums,
                               {out.values + offset * out.stride + tile.first_channel, out.stride,
-                               peaks == nullptr ? nullptr : peaks + offset * kLanes,
+                               bounds == nullptr ? nullptr : bounds + offset * 2 * kLanes,
                                left < tile.panels * kLanes ? left : tile.panels * kLanes});
     }
   }
@@ -146,73 +155,72 @@ inline void products_of(const MatmulArgs& args, IndexRange rows, IndexRange pane
 
 template <Activation activation>
 inline void products_activated(const MatmulArgs& args, IndexRange rows, IndexRange panels, UnfinishedRows out,
-                               std::int32_t* peaks) {
+                               std::int32_t* bounds) {
   if constexpr (!kTilesAreConfigured) {
-    return products_of<activation>(args, rows, panels, out, peaks);
+    return products_of<activation>(args, rows, panels, out, bounds);
   }
   const std::size_t count = rows.end - rows.begin;
   const std::size_t whole = count / kTileRows * kTileRows;
   if (whole != 0) {
     configure_tiles(kTileRows);
-    products_of<activation>(args, {rows.begin, rows.begin + whole}, panels, out, peaks);
+    products_of<activation>(args, {rows.begin, rows.begin + whole}, panels, out, bounds);
   }
   if (whole != count) {
     configure_tiles(count - whole);
     products_of<activation>(args, {rows.begin + whole, rows.end}, panels, {out.values + whole * out.stride, out.stride},
-                            peaks == nullptr ? nullptr : peaks + whole * kLanes);
+                            bounds == nullptr ? nullptr : bounds + whole * 2 * kLanes);
   }
   release_tiles();
 }
 
 inline void products_tracked(const MatmulArgs& args, IndexRange rows, IndexRange panels, UnfinishedRows out,
-                             std::int32_t* peaks) {
+                             std::int32_t* bounds) {
   switch (args.activation) {
     case Activation::kNone:
-      return products_activated<Activation::kNone>(args, rows, panels, out, peaks);
+      return products_activated<Activation::kNone>(args, rows, panels, out, bounds);
     case Activation::kGeluErf:
-      return products_activated<Activation::kGeluErf>(args, rows, panels, out, peaks);
+      return products_activated<Activation::kGeluErf>(args, rows, panels, out, bounds);
     case Activation::kGeluTanh:
-      return products_activated<Activation::kGeluTanh>(args, rows, panels, out, peaks);
+      return products_activated<Activation::kGeluTanh>(args, rows, panels, out, bounds);
     case Activation::kSilu:
-      return products_activated<Activation::kSilu>(args, rows, panels, out, peaks);
+      return products_activated<Activation::kSilu>(args, rows, panels, out, bounds);
     case Activation::kRelu:
-      return products_activated<Activation::kRelu>(args, rows, panels, out, peaks);
+      return products_activated<Activation::kRelu>(args, rows, panels, out, bounds);
   }
 }
 
-/// out = in + residual; returns the bits of the largest magnitude in sixteen lanes.
-inline I32x16 add_residual_row(const float* in, const float* residual, float* out, std::size_t columns) {
-  I32x16 peak = broadcast_i32(0);
+/// out = in + residual; returns the bounds of the result.
+inline RowBounds add_residual_row(const float* in, const float* residual, float* out, std::size_t columns) {
+  LaneBounds bounds = zero_bounds();
   for_each_vector(columns, [&](std::size_t c, int lanes) {
     const F32x16 y = add(load_lanes(in + c, lanes), load_lanes(residual + c, lanes));
-    peak = max(peak, magnitude_bits(y));
+    include(bounds, y);
     store_lanes(out + c, y, lanes);
   });
-  return peak;
+  return reduce(bounds);
 }
 
-/// Residual, layer norm and narrow results of rows; `peaks` are those that the products left, or null.
-inline void finish_tracked(const MatmulArgs& args, IndexRange rows, UnfinishedRows in, const std::int32_t* peaks) {
+/// Residual, layer norm and narrow results of rows; `seen` are the bounds that the products left, or null.
+inline void finish_tracked(const MatmulArgs& args, IndexRange rows, UnfinishedRows in, const std::int32_t* seen) {
   const std::size_t columns = args.weights.channels;
   for (std::size_t r = rows.begin; r < rows.end; ++r) {
     float* y = in.values + (r - rows.begin) * in.stride;
     const float* residual = args.residual == nullptr ? nullptr : args.residual + r * args.residual_stride;
     float* out = args.out == nullptr ? y : args.out + r * args.out_stride;
-    std::int32_t peak = 0;
+    RowBounds bounds;
     if (args.layer_norm != nullptr) {
-      peak = normalize_row(y, residual, *args.layer_norm, out, columns);
+      bounds = normalize_row(y, residual, *args.layer_norm, out, columns);
     } else if (residual != nullptr) {
-      peak = reduce_max(add_residual_row(y, residual, out, columns));
+      bounds = add_residual_row(y, residual, out, columns);
     } else {
       out = y;
     }
     if (args.out_bf16 != nullptr) bf16_row(out, columns, args.out_bf16 + r * args.out_bf16_stride);
     if (args.quantized == nullptr) continue;
     if (args.layer_norm == nullptr && residual == nullptr) {
-      peak =
-          reduce_max(peaks != nullptr ? load_i32(peaks + (r - rows.begin) * kLanes) : row_magnitude_bits(y, columns));
+      bounds = seen != nullptr ? reduce(load_bounds(seen + (r - rows.begin) * 2 * kLanes)) : row_bounds(y, columns);
     }
-    args.quantized_scale[r] = quantize_row(out, columns, peak, args.quantized + r * args.quantized_stride);
+    args.quantized_scale[r] = quantize_row(out, columns, bounds, args.quantized + r * args.quantized_stride);
   }
 }
 
@@ -222,17 +230,17 @@ inline void run_generic(const MatmulArgs& args, IndexRange rows, float* scratch)
   const std::size_t step = weights_bytes > kCachedWeightsBytes ? kMaximumBlockRows : kBlockRows;
   const bool direct = products_are_the_result(args);
   const bool track = args.quantized != nullptr && args.residual == nullptr && args.layer_norm == nullptr;
-  auto* peaks = reinterpret_cast<std::int32_t*>(scratch);
-  float* block_values = scratch + kMaximumBlockRows * kLanes;
+  auto* bounds = reinterpret_cast<std::int32_t*>(scratch);
+  float* block_values = scratch + kMaximumBlockRows * 2 * kLanes;
   for (std::size_t row = rows.begin; row < rows.end; row += step) {
     const IndexRange block = {row, rows.end - row < step ? rows.end : row + step};
     const UnfinishedRows unfinished = direct ? UnfinishedRows{args.out + row * args.out_stride, args.out_stride}
                                              : UnfinishedRows{block_values, args.weights.padded_channels()};
     if (track) {
-      for (std::size_t r = 0; r < block.end - block.begin; ++r) store_i32(peaks + r * kLanes, broadcast_i32(0));
+      for (std::size_t r = 0; r < block.end - block.begin; ++r) store_bounds(bounds + r * 2 * kLanes, zero_bounds());
     }
-    products_tracked(args, block, panels, unfinished, track ? peaks : nullptr);
-    finish_tracked(args, block, unfinished, track ? peaks : nullptr);
+    products_tracked(args, block, panels, unfinished, track ? bounds : nullptr);
+    finish_tracked(args, block, unfinished, track ? bounds : nullptr);
   }
 }
 

@@ -1,8 +1,9 @@
-// Linear layer in 8 bits: unsigned activations with one scale per row (quantize_rows.h), signed weights with one scale
-// per output channel, 32-bit sums, and everything that follows up to the next layer's input in one pass (matmul.h).
+// Linear layer in 8 bits: unsigned activations with a step and a center per row (quantize_rows.h), signed weights with
+// one scale per output channel, 32-bit sums, and everything that follows up to the next layer's input in one pass
+// (matmul.h).
 //
 //   dot[m][n] = sum_k (activations[m][k] - 128) * weights[n][k]                       (exact)
-//   y[m][n]   = fma(float(dot) * weight_scale[n], activation_scale[m], bias[n])
+//   y[m][n]   = fma(float(dot) * weight_scale[n], step[m], fma(center[m], weight_sum[n], bias[n]))
 //
 // Shapes: activations [rows][activation_stride >= padded_columns(K)], the padding columns holding any values. No
 // alignment is needed; rows of activations that start on 64 bytes are faster, and so is an activation_stride that is no
@@ -14,7 +15,8 @@
 //
 //   values[N/16][K'/4][16][4]     N rounded up to 16, K' = K rounded up to 64, padding zero:
 //                                 values[n/16][k/4][n%16][k%4] = weights[n][k]
-//   correction[N], scale[N], bias[N]   N rounded up to 16, padding zero; correction[n] = -128 * sum_k weights[n][k]
+//   correction[N], scale[N], sum[N], bias[N]   N rounded up to 16, padding zero;
+//                                 correction[n] = -128 * sum_k weights[n][k], sum[n] = scale[n] * sum_k weights[n][k]
 #pragma once
 
 #include <cstddef>
@@ -24,6 +26,7 @@
 #include "kernels/layer_norm/layer_norm.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/scratch.h"
+#include "kernels/quantize/quantize_rows.h"
 
 namespace weir::kernels {
 
@@ -34,6 +37,7 @@ struct PackedWeightsQ8 {
   const std::int8_t* values = nullptr;
   const std::int32_t* correction = nullptr;
   const float* scale = nullptr;
+  const float* sum = nullptr;
   const float* bias = nullptr;
 
   std::size_t padded_inputs() const { return (inputs + 63) / 64 * 64; }
@@ -49,7 +53,7 @@ struct MatmulQ8 : MatmulEpilogue {
 
   const std::uint8_t* activations = nullptr;
   std::size_t activation_stride = 0;
-  const float* activation_scale = nullptr;
+  const RowScale* activation_scale = nullptr;
   std::size_t rows = 0;
   PackedWeightsQ8 weights;
 };

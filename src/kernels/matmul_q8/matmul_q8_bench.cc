@@ -16,15 +16,17 @@ void linear(benchmark::State& state, const MatmulQ8Variant* variant, const Bench
   const std::size_t copies = hot ? 1 : cold_copies(bytes);
   const Aligned<std::int8_t> values(copies * bytes, 3);
   const Aligned<std::int32_t> correction(weights.padded_channels(), 5);
-  const Aligned<float> scale(weights.padded_channels(), 1e-4f), bias(weights.padded_channels(), 0.1f);
+  const Aligned<float> scale(weights.padded_channels(), 1e-4f), sum(weights.padded_channels(), 0.1f);
+  const Aligned<float> bias(weights.padded_channels(), 0.1f);
   weights.values = values.data.get();
   weights.correction = correction.data.get();
   weights.scale = scale.data.get();
+  weights.sum = sum.data.get();
   weights.bias = bias.data.get();
 
   args.activation_stride = layer->inputs + 64;
   const Aligned<std::uint8_t> activations(args.rows * args.activation_stride, 130);
-  const Aligned<float> activation_scale(args.rows, 0.01f);
+  const Aligned<RowScale> activation_scale(args.rows, {0.01f, 0.1f});
   args.activations = activations.data.get();
   args.activation_scale = activation_scale.data.get();
   BenchResults results(args.rows, *layer);

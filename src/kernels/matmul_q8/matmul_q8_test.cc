@@ -24,6 +24,7 @@ class Problem : public EpilogueInputs {
         values_(packed().panels() * packed().panel_bytes()),
         correction_(packed().padded_channels()),
         scale_(packed().padded_channels()),
+        sum_(packed().padded_channels()),
         bias_(packed().padded_channels()) {
     std::mt19937 random(static_cast<unsigned>(s.rows * 31 + s.inputs * 7 + s.channels));
     Guarded<float> in(s.rows * s.inputs);
@@ -34,11 +35,11 @@ class Problem : public EpilogueInputs {
         .run({in.data(), s.inputs, s.rows, s.inputs, activations.data(), padded_columns(s.inputs),
               activation_scale.data()});
     pack_weights_q8(plain_weights.data(), plain_bias.data(), s.inputs, s.channels,
-                    {values_.data(), correction_.data(), scale_.data(), bias_.data()});
+                    {values_.data(), correction_.data(), scale_.data(), sum_.data(), bias_.data()});
   }
 
   PackedWeightsQ8 packed() const {
-    return {shape.inputs, shape.channels, values_.data(), correction_.data(), scale_.data(), bias_.data()};
+    return {shape.inputs, shape.channels, values_.data(), correction_.data(), scale_.data(), sum_.data(), bias_.data()};
   }
   MatmulQ8 args() const {
     MatmulQ8 a;
@@ -54,18 +55,20 @@ class Problem : public EpilogueInputs {
     for (std::size_t k = 0; k < shape.inputs; ++k) {
       const std::int8_t weight =
           values_[(channel / 16 * (packed().padded_inputs() / 4) + k / 4) * 64 + channel % 16 * 4 + k % 4];
-      sum += (activations[row * padded_columns(shape.inputs) + k] - 128.0) * weight;
+      const RowScale& scale = activation_scale[row];
+      sum += (scale.center + (activations[row * padded_columns(shape.inputs) + k] - 128.0) * scale.step) * weight;
     }
-    return sum * activation_scale[row] * scale_[channel] + plain_bias[channel];
+    return sum * scale_[channel] + plain_bias[channel];
   }
 
   Guarded<std::uint8_t> activations;
-  Guarded<float> activation_scale, plain_weights, plain_bias;
+  Guarded<RowScale> activation_scale;
+  Guarded<float> plain_weights, plain_bias;
 
  private:
   Guarded<std::int8_t> values_;
   Guarded<std::int32_t> correction_;
-  Guarded<float> scale_, bias_;
+  Guarded<float> scale_, sum_, bias_;
 };
 
 TEST(MatmulQ8, TheReferenceIsTheFormula) { expect_near_formula<Problem>(choose_matmul_q8(kNeedsNothing), 1e-5, 1e-6); }
@@ -117,16 +120,16 @@ TEST(MatmulQ8, ExtremeValuesDoNotSaturate) {
   const std::vector<float> weight_scale(16, 1.0f);
   std::vector<std::int8_t> values(kInputs * 16);
   std::vector<std::int32_t> correction(16);
-  std::vector<float> scale(16), bias(16);
+  std::vector<float> scale(16), sum(16), bias(16);
   pack_quantized_weights_q8(weights.data(), weight_scale.data(), nullptr, kInputs, 16,
-                            {values.data(), correction.data(), scale.data(), bias.data()});
-  const float one = 1.0f;
+                            {values.data(), correction.data(), scale.data(), sum.data(), bias.data()});
+  const RowScale one = {1.0f, 0.0f};
   MatmulQ8 args;
   args.activations = activations.data();
   args.activation_stride = kInputs;
   args.activation_scale = &one;
   args.rows = 1;
-  args.weights = {kInputs, 16, values.data(), correction.data(), scale.data(), bias.data()};
+  args.weights = {kInputs, 16, values.data(), correction.data(), scale.data(), sum.data(), bias.data()};
   for (const auto* variant : runnable(matmul_q8_variants())) {
     Guarded<float> out(16);
     args.out = out.data();
@@ -138,7 +141,7 @@ TEST(MatmulQ8, ExtremeValuesDoNotSaturate) {
 
 TEST(MatmulQ8, NanIsPassedOnAndStaysInItsRow) {
   Problem problem({3, 64, 20});
-  problem.activation_scale[1] = std::nanf("");
+  problem.activation_scale[1].step = std::nanf("");
   expect_nan_in_second_row_only(problem, runnable(matmul_q8_variants()));
 }
 
@@ -146,9 +149,11 @@ TEST(MatmulQ8, NanWeightsMakeTheirChannelNan) {
   const std::vector<float> weights = {1.0f, 2.0f, std::nanf(""), 1.0f};
   std::vector<std::int8_t> values(64 * 16);
   std::vector<std::int32_t> correction(16);
-  std::vector<float> scale(16), bias(16);
-  pack_weights_q8(weights.data(), nullptr, 2, 2, {values.data(), correction.data(), scale.data(), bias.data()});
+  std::vector<float> scale(16), sum(16), bias(16);
+  pack_weights_q8(weights.data(), nullptr, 2, 2,
+                  {values.data(), correction.data(), scale.data(), sum.data(), bias.data()});
   EXPECT_EQ(scale[0], 2.0f / 127.0f);
+  EXPECT_EQ(sum[0], scale[0] * 191.0f) << "64 and 127 steps";
   EXPECT_EQ(values[1], 127);
   EXPECT_TRUE(std::isnan(scale[1]));
   EXPECT_EQ(correction[1], 0);

@@ -32,7 +32,7 @@ void quantize_channel(const float* weights, std::size_t inputs, float scale, std
   }
 }
 
-/// Puts one channel into its place in the panels and sets its correction.
+/// Puts one channel, whose scale is set, into its place in the panels and sets what follows from its sum.
 void place_channel(const std::int8_t* weights, const PackedWeightsQ8& shape, std::size_t channel,
                    const PackedWeightsQ8Buffers& out) {
   std::int8_t* panel = out.values + channel / kPanelChannels * shape.panel_bytes();
@@ -42,12 +42,14 @@ void place_channel(const std::int8_t* weights, const PackedWeightsQ8& shape, std
     sum += weights[k];
   }
   out.correction[channel] = -128 * sum;
+  out.sum[channel] = out.scale[channel] * static_cast<float>(sum);
 }
 
 void clear(const PackedWeightsQ8& shape, const PackedWeightsQ8Buffers& out) {
   std::fill_n(out.values, shape.panels() * shape.panel_bytes(), std::int8_t{0});
   std::fill_n(out.correction, shape.padded_channels(), 0);
   std::fill_n(out.scale, shape.padded_channels(), 0.0f);
+  std::fill_n(out.sum, shape.padded_channels(), 0.0f);
   std::fill_n(out.bias, shape.padded_channels(), 0.0f);
 }
 
@@ -70,8 +72,8 @@ void pack_quantized_weights_q8(const std::int8_t* weights, const float* scale, c
                                std::size_t channels, const PackedWeightsQ8Buffers& out) {
   const PackedWeightsQ8 shape = shape_of(inputs, channels);
   clear(shape, out);
-  for (std::size_t n = 0; n < channels; ++n) place_channel(weights + n * inputs, shape, n, out);
   std::copy_n(scale, channels, out.scale);
+  for (std::size_t n = 0; n < channels; ++n) place_channel(weights + n * inputs, shape, n, out);
   if (bias != nullptr) std::copy_n(bias, channels, out.bias);
 }
 

@@ -14,6 +14,7 @@ struct PackedWeightsQ8Buffers {
   std::int8_t* values = nullptr;
   std::int32_t* correction = nullptr;
   float* scale = nullptr;
+  float* sum = nullptr;
   float* bias = nullptr;
 };
 

@@ -22,8 +22,10 @@ inline const std::int32_t* correction_of(const MatmulQ8& args, std::size_t chann
 
 WEIR_INLINED inline F32x16 linear_value(const MatmulQ8& args, const std::int32_t* sums, std::size_t row,
                                         std::size_t channel) {
-  return fma(mul(to_f32(load_i32(sums)), load(args.weights.scale + channel)), broadcast(args.activation_scale[row]),
-             load(args.weights.bias + channel));
+  const RowScale& scale = args.activation_scale[row];
+  const F32x16 centered =
+      fma(broadcast(scale.center), load(args.weights.sum + channel), load(args.weights.bias + channel));
+  return fma(mul(to_f32(load_i32(sums)), load(args.weights.scale + channel)), broadcast(scale.step), centered);
 }
 
 }  // namespace

@@ -91,7 +91,8 @@ class BenchResults {
   Aligned<float> out_;
   Aligned<std::uint16_t> bf16_;
   Aligned<std::uint8_t> bytes_;
-  Aligned<float> scale_, gamma_, beta_;
+  Aligned<RowScale> scale_;
+  Aligned<float> gamma_, beta_;
   LayerNormParameters norm_;
 };
 

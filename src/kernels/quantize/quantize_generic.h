@@ -1,71 +1,105 @@
 // Row quantization on F32x16; see quantize_rows.h.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 
 #include "kernels/quantize/quantize_rows.h"
 #include "kernels/simd/f32x16.h"
+#include "kernels/simd/unroll.h"
 
 namespace weir::kernels {
 namespace {
 
-/// Bits of |x|: as integers they are ordered like the magnitudes, infinity and NaN above all numbers, so that a
-/// maximum over them is exact and no NaN is lost.
-inline I32x16 magnitude_bits(F32x16 x) { return bits(absolute(x)); }
-
-inline I32x16 row_magnitude_bits(const float* in, std::size_t columns) {
-  I32x16 peak = broadcast_i32(0);
-  std::size_t c = 0;
-  for (; c + kLanes <= columns; c += kLanes) peak = max(peak, magnitude_bits(load(in + c)));
-  if (c < columns) peak = max(peak, magnitude_bits(load_first(in + c, static_cast<int>(columns - c))));
-  return peak;
-}
-
-struct RowScale {
-  float scale;    ///< what a step of the quantized value is worth
-  float inverse;  ///< steps per unit; 0 for rows that are all 128
+/// The least and the greatest value seen in each lane, zero included, as bits. Among integers with sign the greatest
+/// number is greatest, among those without sign the least number is; infinities and NaN lie beyond the numbers of their
+/// sign, so that these maxima are exact and lose none of them.
+struct LaneBounds {
+  I32x16 greatest;
+  I32x16 least;
 };
 
-inline RowScale row_scale(std::int32_t peak_bits) {
-  constexpr float kLeast = 1e-30f;
-  constexpr std::int32_t kInfinityBits = 0x7f800000;
-  if (peak_bits >= kInfinityBits) return {std::numeric_limits<float>::quiet_NaN(), 0.0f};
-  float peak = 0.0f;
-  __builtin_memcpy(&peak, &peak_bits, sizeof peak);
-  if (peak < kLeast) return {0.0f, 0.0f};
-  return {peak / 127.0f, 127.0f / peak};
+/// The same of a whole row.
+struct RowBounds {
+  std::int32_t greatest = 0;
+  std::int32_t least = INT32_MIN;
+};
+
+inline LaneBounds zero_bounds() { return {broadcast_i32(0), broadcast_i32(INT32_MIN)}; }
+
+WEIR_INLINED inline void include(LaneBounds& bounds, F32x16 x) {
+  bounds.greatest = max(bounds.greatest, bits(x));
+  bounds.least = max_unsigned(bounds.least, bits(x));
 }
 
-inline I32x16 quantize(F32x16 x, F32x16 inverse) { return add(round_to_i32(mul(x, inverse)), broadcast_i32(128)); }
+inline RowBounds reduce(const LaneBounds& bounds) {
+  return {reduce_max(bounds.greatest), reduce_max_unsigned(bounds.least)};
+}
+
+inline RowBounds row_bounds(const float* in, std::size_t columns) {
+  LaneBounds bounds = zero_bounds();
+  std::size_t c = 0;
+  for (; c + kLanes <= columns; c += kLanes) include(bounds, load(in + c));
+  if (c < columns) include(bounds, load_first(in + c, static_cast<int>(columns - c)));
+  return reduce(bounds);
+}
+
+/// byte = round(fma(value, steps_per_unit, offset))
+struct RowCode {
+  RowScale scale;
+  float steps_per_unit = 0.0f;  ///< 0: all bytes are 128
+  float offset = 128.0f;
+};
+
+inline float float_of(std::int32_t all_bits) {
+  float value = 0.0f;
+  __builtin_memcpy(&value, &all_bits, sizeof value);
+  return value;
+}
+
+inline RowCode row_code(RowBounds bounds) {
+  constexpr float kLeast = 1e-30f;
+  constexpr std::int32_t kInfinityBits = 0x7f800000;
+  if (bounds.greatest >= kInfinityBits || (bounds.least & INT32_MAX) >= kInfinityBits) {
+    return {{std::numeric_limits<float>::quiet_NaN(), 0.0f}};
+  }
+  const float upper = float_of(bounds.greatest) * 0.5f;
+  const float lower = float_of(bounds.least) * 0.5f;
+  const float half = upper - lower;
+  if (half < kLeast) return {};
+  const float center = upper + lower;
+  const float steps_per_unit = 127.0f / half;
+  return {{half / 127.0f, center}, steps_per_unit, 128.0f - center * steps_per_unit};
+}
 
 inline void fill_zero_points(std::uint8_t* out, std::size_t from, std::size_t to) {
   for (std::size_t c = from; c < to; ++c) out[c] = 128;
 }
 
-/// Writes one row whose largest magnitude is known and returns its scale.
-inline float quantize_row(const float* in, std::size_t columns, std::int32_t peak_bits, std::uint8_t* out) {
-  const RowScale s = row_scale(peak_bits);
+/// Writes one row whose bounds are known and returns its scale.
+inline RowScale quantize_row(const float* in, std::size_t columns, RowBounds bounds, std::uint8_t* out) {
+  const RowCode code = row_code(bounds);
   const std::size_t padded = (columns + 63) / 64 * 64;
-  if (s.inverse == 0.0f) {
+  if (code.steps_per_unit == 0.0f) {
     fill_zero_points(out, 0, padded);
-    return s.scale;
+    return code.scale;
   }
-  const F32x16 inverse = broadcast(s.inverse);
+  const F32x16 steps = broadcast(code.steps_per_unit);
+  const F32x16 offset = broadcast(code.offset);
   std::size_t c = 0;
-  for (; c + kLanes <= columns; c += kLanes) store_u8(out + c, quantize(load(in + c), inverse));
+  for (; c + kLanes <= columns; c += kLanes) store_u8(out + c, round_to_i32(fma(load(in + c), steps, offset)));
   if (c < columns) {
     const int n = static_cast<int>(columns - c);
-    store_u8_first(out + c, quantize(load_first(in + c, n), inverse), n);
+    store_u8_first(out + c, round_to_i32(fma(load_first(in + c, n), steps, offset)), n);
   }
   fill_zero_points(out, columns, padded);
-  return s.scale;
+  return code.scale;
 }
 
 inline void quantize_rows_generic(const QuantizeRows& args) {
   for (std::size_t r = 0; r < args.rows; ++r) {
     const float* in = args.in + r * args.in_stride;
-    const std::int32_t peak = reduce_max(row_magnitude_bits(in, args.columns));
-    args.scale[r] = quantize_row(in, args.columns, peak, args.out + r * args.out_stride);
+    args.scale[r] = quantize_row(in, args.columns, row_bounds(in, args.columns), args.out + r * args.out_stride);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/quantize/quantize_rows.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -17,7 +18,7 @@ struct Quantized {
       : stride(padded_columns(columns)), values(rows * stride), scale(rows) {}
   std::size_t stride;
   Guarded<std::uint8_t> values;
-  Guarded<float> scale;
+  Guarded<RowScale> scale;
 };
 
 void quantize_with(const QuantizeRowsVariant& variant, const Guarded<float>& in, std::size_t rows, std::size_t columns,
@@ -45,16 +46,22 @@ TEST(QuantizeRows, EveryVariantGivesTheBytesOfTheReference) {
   }
 }
 
-TEST(QuantizeRows, ErrorIsWithinHalfAStep) {
+TEST(QuantizeRows, ErrorIsWithinHalfAStepOfTheRowsOwnRange) {
   std::mt19937 random(2);
   Guarded<float> in(384);
-  fill_normal(in, random, 0.01f);
-  for (const auto* variant : runnable(quantize_rows_variants())) {
-    Quantized out(1, 384);
-    quantize_with(*variant, in, 1, 384, out);
-    for (std::size_t c = 0; c < 384; ++c) {
-      const float restored = static_cast<float>(out.values[c] - 128) * out.scale[0];
-      EXPECT_NEAR(restored, in[c], out.scale[0] * 0.5001f) << variant->name << " column " << c;
+  for (const float mean : {0.0f, 5.0f, -5.0f}) {
+    fill_normal(in, random, 1.0f, mean);
+    const auto [least, greatest] = std::minmax_element(in.begin(), in.end());
+    const float range = std::max(*greatest, 0.0f) - std::min(*least, 0.0f);
+    for (const auto* variant : runnable(quantize_rows_variants())) {
+      Quantized out(1, 384);
+      quantize_with(*variant, in, 1, 384, out);
+      const RowScale scale = out.scale[0];
+      EXPECT_FLOAT_EQ(scale.step, range / 254.0f) << variant->name;
+      for (std::size_t c = 0; c < 384; ++c) {
+        const float restored = scale.center + static_cast<float>(out.values[c] - 128) * scale.step;
+        EXPECT_NEAR(restored, in[c], scale.step * 0.5001f) << variant->name << " column " << c;
+      }
     }
   }
 }
@@ -62,15 +69,15 @@ TEST(QuantizeRows, ErrorIsWithinHalfAStep) {
 TEST(QuantizeRows, RowsWithoutAScale) {
   constexpr std::size_t kColumns = 19;
   for (const auto* variant : runnable(quantize_rows_variants())) {
-    for (const float odd : {0.0f, 1e-38f, kInfinity, -kInfinity, std::nanf("")}) {
+    for (const float odd : {0.0f, 1e-38f, kInfinity, -kInfinity, std::nanf(""), -std::nanf("")}) {
       Guarded<float> in(kColumns);
       for (float& value : in) value = std::isfinite(odd) ? 0.0f : 2.0f;
       in[17] = odd;
       Quantized out(1, kColumns);
       quantize_with(*variant, in, 1, kColumns, out);
       for (const std::uint8_t value : out.values) EXPECT_EQ(value, 128) << variant->name << ' ' << odd;
-      EXPECT_EQ(std::isnan(out.scale[0]), !std::isfinite(odd)) << variant->name << ' ' << odd;
-      EXPECT_TRUE(!std::isfinite(odd) || out.scale[0] == 0.0f) << variant->name << ' ' << odd;
+      EXPECT_EQ(std::isnan(out.scale[0].step), !std::isfinite(odd)) << variant->name << ' ' << odd;
+      EXPECT_TRUE(!std::isfinite(odd) || out.scale[0].step == 0.0f) << variant->name << ' ' << odd;
     }
   }
 }

@@ -7,16 +7,18 @@
 namespace weir::kernels {
 namespace {
 
-struct Magnitude {
-  float peak = 0.0f;
+struct Bounds {
+  float greatest = 0.0f;
+  float least = 0.0f;
   bool finite = true;
 };
 
-Magnitude magnitude(const float* in, std::size_t columns) {
-  Magnitude result;
+Bounds bounds(const float* in, std::size_t columns) {
+  Bounds result;
   for (std::size_t c = 0; c < columns; ++c) {
     if (!std::isfinite(in[c])) result.finite = false;
-    if (std::fabs(in[c]) > result.peak) result.peak = std::fabs(in[c]);
+    if (in[c] > result.greatest) result.greatest = in[c];
+    if (in[c] < result.least) result.least = in[c];
   }
   return result;
 }
@@ -28,13 +30,19 @@ void quantize_rows_portable(const QuantizeRows& args) {
   for (std::size_t r = 0; r < args.rows; ++r) {
     const float* in = args.in + r * args.in_stride;
     std::uint8_t* out = args.out + r * args.out_stride;
-    const Magnitude row = magnitude(in, args.columns);
-    const bool usable = row.finite && row.peak >= 1e-30f;
+    const Bounds row = bounds(in, args.columns);
+    const float half = row.greatest * 0.5f - row.least * 0.5f;
+    const float center = row.greatest * 0.5f + row.least * 0.5f;
+    const bool usable = row.finite && half >= 1e-30f;
+    const float steps_per_unit = usable ? 127.0f / half : 0.0f;
+    const float offset = 128.0f - center * steps_per_unit;
     for (std::size_t c = 0; c < padded_columns(args.columns); ++c) {
-      const float steps = usable && c < args.columns ? std::nearbyint(in[c] * (127.0f / row.peak)) : 0.0f;
-      out[c] = static_cast<std::uint8_t>(static_cast<int>(steps) + 128);
+      const bool counts = usable && c < args.columns;
+      out[c] = static_cast<std::uint8_t>(counts ? std::nearbyint(std::fma(in[c], steps_per_unit, offset)) : 128.0f);
     }
-    args.scale[r] = !row.finite ? std::numeric_limits<float>::quiet_NaN() : usable ? row.peak / 127.0f : 0.0f;
+    args.scale[r] = {};
+    if (usable) args.scale[r] = {half / 127.0f, center};
+    if (!row.finite) args.scale[r].step = std::numeric_limits<float>::quiet_NaN();
   }
 }
 

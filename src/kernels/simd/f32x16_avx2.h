@@ -66,6 +66,9 @@ inline I32x16 broadcast_i32(std::int32_t x) { return {_mm256_set1_epi32(x), _mm2
 inline I32x16 add(I32x16 a, I32x16 b) { return {_mm256_add_epi32(a.low, b.low), _mm256_add_epi32(a.high, b.high)}; }
 inline I32x16 max(I32x16 a, I32x16 b) { return {_mm256_max_epi32(a.low, b.low), _mm256_max_epi32(a.high, b.high)}; }
 inline I32x16 min(I32x16 a, I32x16 b) { return {_mm256_min_epi32(a.low, b.low), _mm256_min_epi32(a.high, b.high)}; }
+inline I32x16 max_unsigned(I32x16 a, I32x16 b) {
+  return {_mm256_max_epu32(a.low, b.low), _mm256_max_epu32(a.high, b.high)};
+}
 inline I32x16 bit_and(I32x16 a, I32x16 b) { return {_mm256_and_si256(a.low, b.low), _mm256_and_si256(a.high, b.high)}; }
 inline I32x16 bit_or(I32x16 a, I32x16 b) { return {_mm256_or_si256(a.low, b.low), _mm256_or_si256(a.high, b.high)}; }
 template <int count>
@@ -118,6 +121,13 @@ inline std::int32_t reduce_max(I32x16 a) {
   const __m128i four = _mm_max_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
   const __m128i two = _mm_max_epi32(four, _mm_shuffle_epi32(four, 0x4e));
   return _mm_cvtsi128_si32(_mm_max_epi32(two, _mm_shuffle_epi32(two, 0xb1)));
+}
+
+inline std::int32_t reduce_max_unsigned(I32x16 a) {
+  const __m256i eight = _mm256_max_epu32(a.low, a.high);
+  const __m128i four = _mm_max_epu32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
+  const __m128i two = _mm_max_epu32(four, _mm_shuffle_epi32(four, 0x4e));
+  return _mm_cvtsi128_si32(_mm_max_epu32(two, _mm_shuffle_epi32(two, 0xb1)));
 }
 
 inline void transpose_8x8(const float* in, std::size_t in_stride, float* out, std::size_t out_stride) {

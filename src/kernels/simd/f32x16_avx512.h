@@ -42,6 +42,7 @@ inline I32x16 broadcast_i32(std::int32_t x) { return {_mm512_set1_epi32(x)}; }
 inline I32x16 add(I32x16 a, I32x16 b) { return {_mm512_add_epi32(a.v, b.v)}; }
 inline I32x16 max(I32x16 a, I32x16 b) { return {_mm512_max_epi32(a.v, b.v)}; }
 inline I32x16 min(I32x16 a, I32x16 b) { return {_mm512_min_epi32(a.v, b.v)}; }
+inline I32x16 max_unsigned(I32x16 a, I32x16 b) { return {_mm512_max_epu32(a.v, b.v)}; }
 inline I32x16 bit_and(I32x16 a, I32x16 b) { return {_mm512_and_si512(a.v, b.v)}; }
 inline I32x16 bit_or(I32x16 a, I32x16 b) { return {_mm512_or_si512(a.v, b.v)}; }
 template <int count>
@@ -87,6 +88,7 @@ inline float reduce_max(F32x16 a) {
   return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
 }
 inline std::int32_t reduce_max(I32x16 a) { return _mm512_reduce_max_epi32(a.v); }
+inline std::int32_t reduce_max_unsigned(I32x16 a) { return static_cast<std::int32_t>(_mm512_reduce_max_epu32(a.v)); }
 
 /// Each 4 x 4 block of a 16 x 16 matrix transposed within its 128-bit lanes.
 inline void transpose_lanes(__m512 (&row)[16]) {

@@ -101,6 +101,12 @@ inline I32x16 max(I32x16 a, I32x16 b) {
 inline I32x16 min(I32x16 a, I32x16 b) {
   return map_lanes<I32x16>([=](int i) { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
 }
+/// As max, of lanes without sign.
+inline I32x16 max_unsigned(I32x16 a, I32x16 b) {
+  return map_lanes<I32x16>([=](int i) {
+    return static_cast<std::uint32_t>(a.lane[i]) > static_cast<std::uint32_t>(b.lane[i]) ? a.lane[i] : b.lane[i];
+  });
+}
 inline I32x16 bit_and(I32x16 a, I32x16 b) {
   return map_lanes<I32x16>([=](int i) { return a.lane[i] & b.lane[i]; });
 }
@@ -172,6 +178,13 @@ inline std::int32_t reduce_max(I32x16 a) {
   std::int32_t result = a.lane[0];
   for (int i = 1; i < kLanes; ++i) result = a.lane[i] > result ? a.lane[i] : result;
   return result;
+}
+
+inline std::int32_t reduce_max_unsigned(I32x16 a) {
+  std::uint32_t result = 0;
+  for (const std::int32_t lane : a.lane)
+    result = static_cast<std::uint32_t>(lane) > result ? static_cast<std::uint32_t>(lane) : result;
+  return static_cast<std::int32_t>(result);
 }
 
 /// out[j][i] = in[i][j] for a block of 16 x 16; moves bits and computes nothing.

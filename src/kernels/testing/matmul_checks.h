@@ -79,7 +79,7 @@ struct Output {
   Guarded<float> values;
   Guarded<std::uint16_t> bf16;
   Guarded<std::uint8_t> bytes;
-  Guarded<float> scale;
+  Guarded<RowScale> scale;
 };
 
 inline void expect_same(const Output& expected, const Output& actual, const std::string& what, const Shape& shape) {
@@ -207,8 +207,8 @@ void expect_nan_in_second_row_only(const Problem& problem, const std::vector<con
       const std::uint16_t narrow = out.bf16[i / channels * padded_bf16_columns(channels) + i % channels];
       EXPECT_EQ((narrow & 0x7fff) > 0x7f80, second) << variant->name << " element " << i;
     }
-    EXPECT_TRUE(std::isnan(out.scale[1])) << variant->name;
-    EXPECT_FALSE(std::isnan(out.scale[0]) || std::isnan(out.scale[2])) << variant->name;
+    EXPECT_TRUE(std::isnan(out.scale[1].step)) << variant->name;
+    EXPECT_FALSE(std::isnan(out.scale[0].step) || std::isnan(out.scale[2].step)) << variant->name;
   }
 }
 

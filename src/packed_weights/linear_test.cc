@@ -1,5 +1,6 @@
-#include "packed_weights/linear_q8.h"
+#include "packed_weights/linear.h"
 
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -7,6 +8,8 @@
 #include <memory>
 
 #include <gtest/gtest.h>
+
+#include "packed_weights/limits.h"
 
 namespace weir::packed_weights {
 namespace {
@@ -69,7 +72,43 @@ TEST(LinearQ8, ViewHoldsWhatWasPacked) {
       sum += view->values[at];
     }
     EXPECT_EQ(view->correction[n], -128 * sum);
+    EXPECT_EQ(view->sum[n], view->scale[n] * static_cast<float>(sum));
   }
+}
+
+/// The value at a place among others of its size, as a float.
+float as_float(std::uint16_t half) { return std::bit_cast<float>(std::uint32_t{half} << 16); }
+
+TEST(LinearBf16, ViewHoldsWhatWasPacked) {
+  const auto original = weights();
+  const Placed bytes(pack_linear_bf16(original, std::vector<float>(kChannels, 0.5f), kInputs, kChannels).value());
+  const auto view = view_linear_bf16(bytes.span());
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  for (std::size_t n = 0; n < kChannels; ++n) {
+    EXPECT_EQ(view->bias[n], 0.5f);
+    for (std::size_t k = 0; k < kInputs; ++k) {
+      const std::size_t at = n / 16 * view->panel_size() + (k / 2 * 16 + n % 16) * 2 + k % 2;
+      EXPECT_NEAR(as_float(view->values[at]), original[n * kInputs + k], 0.004f);
+    }
+  }
+  for (std::size_t size = 0; size < bytes.span().size(); size += 7)
+    EXPECT_FALSE(view_linear_bf16(bytes.first(size)).ok());
+  expect_error(bytes.span(), ErrorKind::kCorrupt, "WEIRLQ8");
+}
+
+TEST(LinearF32, ViewHoldsWhatWasPacked) {
+  const auto original = weights();
+  const Placed bytes(pack_linear_f32(original, {}, kInputs, kChannels).value());
+  const auto view = view_linear_f32(bytes.span());
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  for (std::size_t n = 0; n < kChannels; ++n) {
+    EXPECT_EQ(view->bias[n], 0.0f);
+    for (std::size_t k = 0; k < kInputs; ++k) {
+      EXPECT_EQ(view->values[n / 16 * view->panel_size() + k * 16 + n % 16], original[n * kInputs + k]);
+    }
+  }
+  for (std::size_t size = 0; size < bytes.span().size(); size += 7)
+    EXPECT_FALSE(view_linear_f32(bytes.first(size)).ok());
 }
 
 TEST(LinearQ8, PartsAreAligned) {
@@ -77,7 +116,8 @@ TEST(LinearQ8, PartsAreAligned) {
   const auto view = view_linear_q8(bytes.span());
   ASSERT_TRUE(view.ok());
   for (const void* part : {static_cast<const void*>(view->values), static_cast<const void*>(view->correction),
-                           static_cast<const void*>(view->scale), static_cast<const void*>(view->bias)}) {
+                           static_cast<const void*>(view->scale), static_cast<const void*>(view->sum),
+                           static_cast<const void*>(view->bias)}) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(part) % 64, 0u);
   }
 }
@@ -88,7 +128,7 @@ TEST(LinearQ8, NanBecomesTheScaleOfItsChannel) {
   const Placed bytes(pack_linear_q8(values, {}, kInputs, kChannels).value());
   const auto view = view_linear_q8(bytes.span());
   ASSERT_TRUE(view.ok());
-  EXPECT_FALSE(std::isnan(view->scale[0]));
+  EXPECT_FALSE(std::isnan(view->scale[0]) || std::isnan(view->sum[0]));
   EXPECT_TRUE(std::isnan(view->scale[1]));
 }
 
@@ -96,6 +136,8 @@ TEST(LinearQ8, RefusesWhatItCannotPack) {
   const auto wide = pack_linear_q8({}, {}, kMaxInputs + 1, 1);
   ASSERT_FALSE(wide.ok());
   EXPECT_EQ(wide.error().kind, ErrorKind::kUnsupported);
+  EXPECT_FALSE(pack_linear_bf16({}, {}, 1, kMaxChannels + 1).ok());
+  EXPECT_FALSE(pack_linear_f32({}, {}, 0, 1).ok());
 }
 
 TEST(LinearQ8, RefusesEveryTruncation) {
@@ -104,7 +146,7 @@ TEST(LinearQ8, RefusesEveryTruncation) {
     EXPECT_FALSE(view_linear_q8(bytes.first(size)).ok()) << size;
   }
   expect_error(bytes.first(10), ErrorKind::kCorrupt, "less than their header");
-  expect_error(bytes.first(bytes.span().size() - 1), ErrorKind::kCorrupt, "inputs and 18 channels take");
+  expect_error(bytes.first(bytes.span().size() - 1), ErrorKind::kCorrupt, "bytes instead of");
 }
 
 TEST(LinearQ8, RefusesMisalignedBytes) {
@@ -124,6 +166,9 @@ TEST(LinearQ8, RefusesForeignHeaders) {
   Placed channels(packed());
   *channels.at(24) = std::byte{60};
   expect_error(channels.span(), ErrorKind::kCorrupt, "60 channels take");
+  Placed total(packed());
+  *total.at(33) = std::byte{0};
+  expect_error(total.span(), ErrorKind::kCorrupt, "bytes instead of");
 }
 
 }  // namespace

@@ -1,0 +1,62 @@
+#include "ops/rows.h"
+
+namespace weir::ops {
+namespace {
+
+constexpr const char* kFormatNames[] = {"fp32", "bf16", "int8"};
+constexpr RowsFormat kFormats[] = {RowsFormat::kFp32, RowsFormat::kBf16, RowsFormat::kInt8};
+
+/// Floats that are worth a thread.
+constexpr std::size_t kFloatsWorthAThread = std::size_t{1} << 17;
+
+static_assert(sizeof(kernels::RowScale) == 2 * sizeof(float), "a row of the output 'scales'");
+
+}  // namespace
+
+Result<RowsFormat> read_rows_format(const Node& node) {
+  WEIR_ASSIGN_OR_RETURN(const std::size_t format, node.choice("rows", kFormatNames));
+  return kFormats[format];
+}
+
+void RowsOutput::attach(kernels::MatmulEpilogue& epilogue) const {
+  epilogue.out = values;
+  epilogue.out_stride = columns;
+  epilogue.quantized = bytes;
+  epilogue.quantized_stride = bytes_stride(columns);
+  epilogue.quantized_scale = scales;
+  epilogue.out_bf16 = halves;
+  epilogue.out_bf16_stride = bf16_stride(columns);
+}
+
+RowsOutput make_rows(Call& call, RowsFormat format, bool with_values, std::size_t rows, std::size_t columns) {
+  RowsOutput out;
+  out.columns = columns;
+  if (with_values || format == RowsFormat::kFp32) out.values = call.output<float>(0, rows, columns);
+  if (format == RowsFormat::kInt8) {
+    out.bytes = call.output<std::uint8_t>(1, rows, bytes_stride(columns));
+    out.scales = reinterpret_cast<kernels::RowScale*>(call.output<float>(2, rows, 2));
+  }
+  if (format == RowsFormat::kBf16) out.halves = call.output<std::uint16_t>(3, rows, bf16_stride(columns));
+  return out;
+}
+
+void RowsWriter::write(const Call& call, const float* values, std::size_t rows, const RowsOutput& out,
+                       std::size_t threads) const {
+  const std::size_t columns = out.columns;
+  if (out.bytes == nullptr && out.halves == nullptr) return;
+  const std::size_t parts = useful_threads(rows * columns, kFloatsWorthAThread, threads);
+  call.parallel()(parts, [&](std::size_t i) {
+    const auto [begin, end] = share(rows, parts, i);
+    const float* in = values + begin * columns;
+    if (out.bytes != nullptr) {
+      const std::size_t stride = bytes_stride(columns);
+      quantize_->run({in, columns, end - begin, columns, out.bytes + begin * stride, stride, out.scales + begin});
+    }
+    if (out.halves != nullptr) {
+      const std::size_t stride = bf16_stride(columns);
+      round_->run({in, columns, end - begin, columns, out.halves + begin * stride, stride});
+    }
+  });
+}
+
+}  // namespace weir::ops
