@@ -30,5 +30,5 @@ fi
 
 if [ -n "$weir" ] && [ ! -f "$bundle/weir.json" ]; then
   echo "sample model: importing into $bundle"
-  "$weir" import "$source" "$bundle"
+  "$weir" import "$source" "$bundle" --precision auto
 fi

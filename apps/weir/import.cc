@@ -46,9 +46,11 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.add_flag("--no-normalize", flags.no_normalize, "vectors are left as they are")->excludes(normalize);
   app.add_option(
          "--precision", flags.options.precision,
-         "fp32; int8, several times faster on CPUs with VNNI or AMX; auto: int8 where that is so and the vectors "
-         "agree with fp32 (bf16: not yet)")
+         "fp32; bf16; int8, several times faster on CPUs with VNNI or AMX; auto: int8 where that is so and the vectors "
+         "agree with fp32, else bf16, else fp32")
       ->default_str("fp32");
+  app.add_flag("--padded", flags.options.padded,
+               "a graph of standard ONNX operators, which any ONNX Runtime computes; slower, and in fp32");
   app.add_flag("--force", flags.options.replace, "replace the bundle in DIR");
   app.add_flag("-q,--quiet", flags.quiet, "no progress lines and no summary");
   app.footer(kFooter);

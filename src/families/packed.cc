@@ -59,7 +59,9 @@ class PackedWriter {
     const auto [gamma, beta] = norm(*tables.norm);
     return operators_.embedding(
         "embeddings", {kInputIds, has_types ? kTokenTypeIds : "", kOffsets, words, positions, types, gamma, beta},
-        {{"epsilon", tables.norm->epsilon}, {"first_position", static_cast<std::int64_t>(tables.first_position)}});
+        {{"epsilon", tables.norm->epsilon},
+         {"first_position", static_cast<std::int64_t>(tables.first_position)},
+         {"padding_id", tables.skip_padding_tokens ? std::int64_t{encoder_.facts.pad_token_id} : std::int64_t{-1}}});
   }
 
   /// A token type that all tokens have is added to the positions.

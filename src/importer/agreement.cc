@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 
 #include "importer/golden.h"
 
@@ -37,6 +38,20 @@ constexpr const char* kTexts[] = {
     "To install the program, unpack the archive, open a terminal in its folder and run the script named setup.",
 };
 
+/// Cosines that a precision must reach.
+struct Bound {
+  const char* precision;
+  double mean;
+  double least;
+};
+constexpr Bound kBounds[] = {{"int8", 0.997, 0.985}, {"bf16", 0.9999, 0.9995}, {"fp32", 0.99999, 0.99999}};
+
+const Bound& bound_of(const std::string& precision) {
+  const auto* const bound = std::find_if(std::begin(kBounds), std::end(kBounds),
+                                         [&](const Bound& known) { return precision == known.precision; });
+  return bound == std::end(kBounds) ? std::end(kBounds)[-1] : *bound;
+}
+
 double cosine(const std::vector<float>& a, const std::vector<float>& b) {
   double dot = 0;
   double squares_a = 0;
@@ -52,9 +67,21 @@ double cosine(const std::vector<float>& a, const std::vector<float>& b) {
 
 }  // namespace
 
+bool Agreement::good(const std::string& precision) const {
+  const Bound& bound = bound_of(precision);
+  return mean_cosine >= bound.mean && least_cosine >= bound.least;
+}
+
+std::string Agreement::asked(const std::string& precision) {
+  const Bound& bound = bound_of(precision);
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, "%g on average and %g at least", bound.mean, bound.least);
+  return buffer;
+}
+
 std::string Agreement::text() const {
   char buffer[128];
-  std::snprintf(buffer, sizeof buffer, "cosine to fp32 %.5f on average, %.5f at least, on %zu texts", mean_cosine,
+  std::snprintf(buffer, sizeof buffer, "cosine to fp32 %.6f on average, %.6f at least, on %zu texts", mean_cosine,
                 least_cosine, texts);
   return buffer;
 }

@@ -18,8 +18,10 @@ struct Agreement {
   double mean_cosine = 0;
   double least_cosine = 0;
 
-  /// What `--precision auto` asks for.
-  bool good() const { return mean_cosine >= 0.997 && least_cosine >= 0.985; }
+  /// Whether it is what `--precision auto` asks for of a precision.
+  bool good(const std::string& precision) const;
+  /// What that is: "0.997 on average and 0.985 at least".
+  static std::string asked(const std::string& precision);
   /// "cosine to fp32 0.99812 on average, 0.99104 at least, on 33 texts"
   std::string text() const;
 };

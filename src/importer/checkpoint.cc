@@ -11,8 +11,6 @@
 namespace weir::importer {
 namespace {
 
-bool is_packed(const ConversionRequest& request) { return request.precision != "fp32"; }
-
 Status write_graph(const families::Architecture& architecture, const safetensors::Checkpoint& checkpoint,
                    const ConversionRequest& request, const huggingface::Layout& layout) {
   WEIR_ASSIGN_OR_RETURN(onnx::WeightsFile file,
@@ -20,8 +18,8 @@ Status write_graph(const families::Architecture& architecture, const safetensors
   families::Weights weights(checkpoint);
   onnx::GraphBuilder graph(architecture.facts().family, &file);
   const families::PackedForm form{request.precision, std::string(bundle::pooling_name(layout.pooling))};
-  WEIR_RETURN_IF_ERROR(is_packed(request) ? architecture.build_packed(weights, graph, form)
-                                          : architecture.build(weights, graph));
+  WEIR_RETURN_IF_ERROR(request.packed ? architecture.build_packed(weights, graph, form)
+                                      : architecture.build(weights, graph));
   WEIR_RETURN_IF_ERROR(file.finish());
   return graph.save(request.folder + "/model.onnx");
 }
@@ -86,7 +84,7 @@ Result<Conversion> convert_checkpoint(const ConversionRequest& request) {
   manifest.pad_token_id = facts.pad_token_id;
   manifest.has_token_type_ids = facts.has_token_type_ids;
   manifest.precision = request.precision;
-  if (is_packed(request)) {
+  if (request.packed) {
     manifest.layout = bundle::Layout::kPacked;
     manifest.output = bundle::Output::kTextVectors;
     manifest.output_name = families::kSentenceEmbedding;
@@ -94,8 +92,7 @@ Result<Conversion> convert_checkpoint(const ConversionRequest& request) {
     manifest.output = bundle::Output::kTokenVectors;
     manifest.output_name = families::kLastHiddenState;
   }
-  manifest.lineage.steps = {"import: " + facts.family + ", " + request.precision +
-                            (is_packed(request) ? ", packed" : "")};
+  manifest.lineage.steps = {"import: " + facts.family + ", " + request.precision + (request.packed ? ", packed" : "")};
   conversion.files = layout.files;
   for (const std::string& name : checkpoint.files()) conversion.files.push_back(folder + "/" + name);
   return conversion;

@@ -23,7 +23,8 @@ struct ConversionRequest {
   const Source* source = nullptr;
   huggingface::Overrides overrides;
   std::string folder;              ///< Where to write.
-  std::string precision = "fp32";  ///< fp32: padded; another: packed. Of checkpoints only.
+  std::string precision = "fp32";  ///< Of checkpoints only, as `packed`.
+  bool packed = false;
   std::function<bool()> cancelled;
 };
 

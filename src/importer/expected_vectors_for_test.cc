@@ -19,20 +19,36 @@ namespace {
 
 using Encodings = std::vector<tokenizers::Encoding>;
 
+/// Texts as the graph's layout has them.
+struct Inputs {
+  std::vector<std::int64_t> ids, mask, types, offsets;
+  std::size_t columns = 0;
+
+  Inputs(const Encodings& texts, const bundle::Manifest& manifest) {
+    for (const auto& text : texts) columns = std::max(columns, text.ids.size());
+    const bool packed = manifest.layout == bundle::Layout::kPacked;
+    if (packed) offsets.push_back(0);
+    for (const auto& text : texts) {
+      ids.insert(ids.end(), text.ids.begin(), text.ids.end());
+      mask.insert(mask.end(), text.ids.size(), 1);
+      if (packed) {
+        offsets.push_back(static_cast<std::int64_t>(ids.size()));
+      } else {
+        ids.insert(ids.end(), columns - text.ids.size(), manifest.pad_token_id);
+        mask.resize(ids.size(), 0);
+      }
+    }
+    types.resize(ids.size(), 0);
+  }
+};
+
 Result<std::vector<std::vector<float>>> embed(session::Session& session, const bundle::Manifest& manifest,
                                               const Encodings& texts) {
-  std::size_t columns = 0;
-  for (const auto& text : texts) columns = std::max(columns, text.ids.size());
-  std::vector<std::int64_t> ids(texts.size() * columns, manifest.pad_token_id);
-  std::vector<std::int64_t> mask(ids.size(), 0);
-  const std::vector<std::int64_t> types(ids.size(), 0);
-  for (std::size_t row = 0; row < texts.size(); ++row) {
-    std::copy(texts[row].ids.begin(), texts[row].ids.end(), ids.begin() + static_cast<std::ptrdiff_t>(row * columns));
-    std::fill_n(mask.begin() + static_cast<std::ptrdiff_t>(row * columns), texts[row].ids.size(), 1);
-  }
-  WEIR_ASSIGN_OR_RETURN(const session::Tensor output,
-                        session.run({texts.size(), columns, ids, mask, types}, manifest.output_name));
-  const serve::HiddenRows rows{output.values(), texts.size(), columns, manifest.dimensions};
+  const Inputs in(texts, manifest);
+  const session::Batch batch{texts.size(), in.columns, in.ids, in.mask, in.types, in.offsets};
+  WEIR_ASSIGN_OR_RETURN(const session::Tensor output, session.run(batch, manifest.output_name));
+  const bool pooled = manifest.output == bundle::Output::kTextVectors;
+  const serve::HiddenRows rows{output.values(), texts.size(), pooled ? 0 : in.columns, manifest.dimensions};
   std::vector<std::vector<float>> vectors(texts.size(), std::vector<float>(manifest.dimensions));
   for (std::size_t row = 0; row < texts.size(); ++row) {
     const serve::pooling::Rule rule{manifest.pooling, manifest.normalize, manifest.dimensions};

@@ -7,10 +7,10 @@
 #include <system_error>
 #include <utility>
 
-#include "base/cpu_features.h"
 #include "base/file.h"
 #include "importer/conversion.h"
 #include "importer/golden.h"
+#include "importer/packing.h"
 #include "tokenizers/tokenizer.h"
 
 namespace weir::importer {
@@ -53,15 +53,15 @@ class Import {
     WEIR_ASSIGN_OR_RETURN(const Source source, find_source(options_.source));
     WEIR_ASSIGN_OR_RETURN(StagedFolder staged, stage());
     WEIR_RETURN_IF_ERROR(step("writing graph and weights"));
-    WEIR_RETURN_IF_ERROR(check_precision(source));
-    const ConversionRequest request{&source, options_.overrides, staged.path(), "fp32", options_.cancelled};
+    WEIR_RETURN_IF_ERROR(check_precision_for(source));
+    const ConversionRequest request{&source, options_.overrides, staged.path(), "fp32", false, options_.cancelled};
     WEIR_ASSIGN_OR_RETURN(Conversion conversion,
                           source.kind == Source::Kind::kOnnx ? convert_onnx(request) : convert_checkpoint(request));
     bundle::Manifest& manifest = conversion.manifest;
     WEIR_RETURN_IF_ERROR(step("checking the tokenizer"));
     WEIR_ASSIGN_OR_RETURN(const auto tokenizer, take_tokenizer(conversion, staged.path()));
     Summary summary;
-    WEIR_RETURN_IF_ERROR(lower_precision(request, *tokenizer, manifest, summary));
+    WEIR_RETURN_IF_ERROR(take_packed(request, *tokenizer, manifest, summary));
     manifest.name = options_.name.empty() ? target_name(options_.target) : options_.name;
     WEIR_RETURN_IF_ERROR(step("computing golden vectors"));
     WEIR_ASSIGN_OR_RETURN(const auto golden,
@@ -86,71 +86,36 @@ class Import {
     return {};
   }
 
-  Status check_precision(const Source& source) const {
-    const std::string& precision = options_.precision;
-    const std::string flag = "--precision";
-    if (precision == "bf16") {
-      return Error(ErrorKind::kUnsupported, flag + ": bf16 is not supported yet; weir has fp32, int8 and auto", flag);
+  Status check_precision_for(const Source& source) const {
+    WEIR_RETURN_IF_ERROR(check_precision(options_.precision));
+    const bool is_ordered = options_.precision == "int8" || options_.precision == "bf16";
+    if (options_.padded && is_ordered) {
+      return Error(ErrorKind::kInvalidArgument,
+                   "--padded: padded graphs are in fp32; --precision is " + options_.precision, "--padded");
     }
-    if (precision != "fp32" && precision != "int8" && precision != "auto") {
-      return Error(ErrorKind::kInvalidArgument, flag + ": '" + precision + "' is none of fp32, bf16, int8 and auto",
-                   flag);
-    }
-    if (source.kind == Source::Kind::kOnnx && precision == "int8") {
-      return Error(ErrorKind::kUnsupported,
-                   flag + ": an ONNX file is taken as it is; int8 is made of a checkpoint (model.safetensors)", flag);
-    }
-    return {};
+    if (source.kind != Source::Kind::kOnnx || !is_ordered) return {};
+    return Error(ErrorKind::kUnsupported,
+                 "--precision: an ONNX file is taken as it is; " + options_.precision +
+                     " is made of a checkpoint (model.safetensors)",
+                 "--precision");
   }
 
-  /// Why int8 does not come into question; empty where it does.
-  Result<std::string> reason_against_int8(const ConversionRequest& request) const {
-    if (options_.precision == "fp32") return std::string("fp32 is asked for");
-    if (request.source->kind == Source::Kind::kOnnx) return std::string("an ONNX file is taken as it is");
-    if (options_.precision == "int8") return std::string();
-    WEIR_ASSIGN_OR_RETURN(const cpu::Features features, cpu::enabled());
-    const bool fit = features.has(cpu::Feature::kAvx512Vnni) || features.has(cpu::Feature::kAvxVnni) ||
-                     features.has(cpu::Feature::kAmxInt8);
-    return fit ? std::string() : std::string("this CPU has no VNNI and no AMX, so int8 would not be faster");
-  }
-
-  /// Makes the packed int8 graph beside the fp32 one and takes it, if it is wanted and good enough.
-  Status lower_precision(ConversionRequest request, const tokenizers::Tokenizer& tokenizer, bundle::Manifest& manifest,
-                         Summary& summary) const {
-    WEIR_ASSIGN_OR_RETURN(const std::string against, reason_against_int8(request));
-    if (options_.precision == "auto") summary.precision_reason = against;
-    if (!against.empty()) return {};
-    WEIR_RETURN_IF_ERROR(step("writing the packed int8 graph"));
-    const Candidate reference{request.folder, manifest};
-    request.folder += "/packed";
-    request.precision = "int8";
-    std::error_code code;
-    fs::create_directory(request.folder, code);
-    WEIR_ASSIGN_OR_RETURN(Conversion packed, convert_checkpoint(request));
-    packed.manifest.vocabulary_size = manifest.vocabulary_size;
-    WEIR_RETURN_IF_ERROR(step("comparing int8 with fp32"));
-    WEIR_ASSIGN_OR_RETURN(const Agreement agreement, compare_precisions({request.folder, packed.manifest}, reference,
-                                                                        tokenizer, options_.cancelled));
-    summary.agreement = agreement;
-    const bool taken = options_.precision == "int8" || agreement.good();
-    if (options_.precision == "auto") {
-      summary.precision_reason = taken ? "int8 agrees with fp32" : "int8 is too far from fp32";
+  /// Takes the packed graph instead of the padded one, where there is one that is wanted and good enough.
+  Status take_packed(const ConversionRequest& request, const tokenizers::Tokenizer& tokenizer,
+                     bundle::Manifest& manifest, Summary& summary) const {
+    if (request.source->kind == Source::Kind::kOnnx) {
+      summary.precision_reason = "an ONNX file is taken as it is";
+      return {};
     }
-    if (taken) {
-      WEIR_RETURN_IF_ERROR(move_graph(request.folder, reference.folder));
-      packed.manifest.lineage.steps.front() += "; " + agreement.text();
-      manifest = packed.manifest;
+    if (options_.padded) {
+      summary.precision_reason = "--padded";
+      return {};
     }
-    fs::remove_all(request.folder, code);
-    return {};
-  }
-
-  static Status move_graph(const std::string& from, const std::string& to) {
-    for (const char* file : {"/model.onnx", "/model.weights"}) {
-      std::error_code code;
-      fs::rename(from + file, to + file, code);
-      if (code) return Error(ErrorKind::kIo, to + file + ": cannot be written: " + code.message(), to + file);
-    }
+    const PackingRequest packing{request, options_.precision, [this](const std::string& what) { return step(what); },
+                                 &tokenizer};
+    WEIR_ASSIGN_OR_RETURN(Packing packed, pack(packing, manifest));
+    summary.agreement = packed.agreement;
+    summary.precision_reason = std::move(packed.reason);
     return {};
   }
 

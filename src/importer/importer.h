@@ -25,9 +25,10 @@ struct Options {
   bool replace = false;
   std::string name;  ///< For clients; empty: the target's own name.
   huggingface::Overrides overrides;
-  /// fp32: a padded graph on standard operators. int8: a packed one on operators of ours. auto: int8 where the CPU has
-  /// instructions for it and the vectors agree with those of fp32 (agreement.h), else fp32.
+  /// fp32, bf16 or int8, or auto: int8 where the CPU has instructions for it and the vectors agree with those of fp32
+  /// (agreement.h), else bf16 likewise, else fp32. packing.h
   std::string precision = "fp32";
+  bool padded = false;  ///< Standard operators only, which any ONNX Runtime computes; fp32.
   std::string weir_version;
   std::function<void(const std::string&)> progress;  ///< Told each step.
   std::function<bool()> cancelled;                   ///< Asked between steps and tensors.
@@ -37,8 +38,8 @@ struct Summary {
   bundle::Manifest manifest;
   std::uint64_t bundle_bytes = 0;
   std::size_t golden_texts = 0;
-  std::optional<Agreement> agreement;  ///< Of the packed graph with fp32; empty when none was made.
-  std::string precision_reason;        ///< Why `auto` chose what it did; empty otherwise.
+  std::optional<Agreement> agreement;  ///< Of the packed graph with padded fp32; empty when none was made.
+  std::string precision_reason;        ///< Why the bundle got its precision and layout.
 };
 
 /// kNotFound, kCorrupt, kUnsupported: something of the source, by file and field, with the flag that would help;

@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "importer/expected_vectors_for_test.h"
+#include "importer/packing.h"
 #include "safetensors/safetensors.h"
 #include "safetensors/testing.h"
 
@@ -152,23 +153,60 @@ TEST_F(ImporterTest, Int8IsPackedAndAgreesWithFp32) {
   EXPECT_FALSE(fs::exists(options_.target + "/packed")) << "what was compared is cleared away";
 }
 
-TEST_F(ImporterTest, AutoTakesInt8OnlyWhereItAgrees) {
+TEST_F(ImporterTest, EveryPrecisionIsPacked) {
+  for (const auto& [precision, least] : {std::pair{"fp32", 0.99999}, {"bf16", 0.999}, {"int8", 0.99}}) {
+    options_.precision = precision;
+    options_.replace = true;
+    const auto summary = import_model(options_);
+    ASSERT_TRUE(summary.ok()) << summary.error().message;
+    EXPECT_EQ(summary->manifest.precision, precision) << summary->precision_reason;
+    EXPECT_EQ(summary->manifest.layout, bundle::Layout::kPacked) << summary->precision_reason;
+    ASSERT_TRUE(summary->agreement.has_value());
+    EXPECT_GT(summary->agreement->least_cosine, least) << precision;
+  }
+}
+
+TEST_F(ImporterTest, PaddedIsTheGraphOfStandardOperators) {
+  options_.padded = true;
+  const auto summary = import_model(options_);
+  ASSERT_TRUE(summary.ok()) << summary.error().message;
+  EXPECT_EQ(summary->manifest.layout, bundle::Layout::kPadded);
+  EXPECT_EQ(summary->manifest.output, bundle::Output::kTokenVectors);
+  EXPECT_FALSE(summary->agreement.has_value());
+  fs::remove_all(options_.target);
+  options_.precision = "int8";
+  expect_refused("--padded: padded graphs are in fp32", ErrorKind::kInvalidArgument);
+}
+
+TEST_F(ImporterTest, AutoTakesInt8WhereTheCpuHasItAndItAgrees) {
   options_.precision = "auto";
   const auto summary = import_model(options_);
   ASSERT_TRUE(summary.ok()) << summary.error().message;
   EXPECT_FALSE(summary->precision_reason.empty());
-  const bool agrees = summary->agreement && summary->agreement->good();
-  EXPECT_EQ(summary->manifest.precision, agrees ? "int8" : "fp32") << summary->precision_reason;
-  if (!agrees) {
+  const auto against = reason_against("int8");
+  ASSERT_TRUE(against.ok());
+  if (against->empty()) {
+    EXPECT_NE(summary->precision_reason.find("int8"), std::string::npos) << summary->precision_reason;
+  } else {
+    EXPECT_NE(summary->manifest.precision, "int8") << summary->precision_reason;
+  }
+  if (summary->manifest.precision == "fp32") {
     EXPECT_LE(difference_from_expected(), 1e-4) << "fp32 is what is left";
   }
 }
 
 TEST_F(ImporterTest, PrecisionsThatAreNotThereAreRefused) {
-  options_.precision = "bf16";
-  expect_refused("--precision: bf16 is not supported yet", ErrorKind::kUnsupported);
   options_.precision = "int4";
   expect_refused("--precision: 'int4' is none of", ErrorKind::kInvalidArgument);
+}
+
+TEST(Agreement, IsAskedOfEachPrecision) {
+  EXPECT_TRUE((Agreement{33, 0.998, 0.99}.good("int8")));
+  EXPECT_FALSE((Agreement{33, 0.998, 0.984}.good("int8")));
+  EXPECT_FALSE((Agreement{33, 0.998, 0.99}.good("bf16")));
+  EXPECT_TRUE((Agreement{33, 0.99995, 0.9999}.good("bf16")));
+  EXPECT_FALSE((Agreement{33, 0.99995, 0.9999}.good("fp32")));
+  EXPECT_EQ(Agreement::asked("int8"), "0.997 on average and 0.985 at least");
 }
 
 TEST_F(ImporterTest, ShardedForm) {
@@ -202,6 +240,7 @@ TEST_F(ImporterTest, OlderNamesOfTensors) {
 }
 
 TEST_F(ImporterTest, OnnxFileInItsFolderBelow) {
+  options_.padded = true;
   ASSERT_TRUE(import_model(options_).ok());
   fs::create_directories(source("onnx"));
   fs::rename(options_.target + "/model.onnx", source("onnx/model.onnx"));

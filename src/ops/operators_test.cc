@@ -24,12 +24,10 @@ namespace fs = std::filesystem;
 using Ids = std::vector<std::int64_t>;
 using Vector = std::vector<float>;
 
-constexpr std::size_t kHidden = 32;
 constexpr std::size_t kPositions = 64;
 constexpr std::int64_t kVocabulary = 285;
 
-Status write_tiny_bert(const std::string& folder, const std::string& precision) {
-  const std::string source = WEIR_TEST_DATA "/tiny-bert";
+Status write_packed(const std::string& source, const std::string& folder, const std::string& precision) {
   WEIR_ASSIGN_OR_RETURN(const auto config, huggingface::JsonObject::read(source + "/config.json"));
   WEIR_ASSIGN_OR_RETURN(const auto architecture, families::read_architecture(config));
   WEIR_ASSIGN_OR_RETURN(const auto checkpoint, safetensors::Checkpoint::open(source));
@@ -48,9 +46,10 @@ Result<std::vector<Vector>> run(session::Session& session, const Ids& ids, const
   batch.token_type_ids = types;
   batch.offsets = offsets;
   WEIR_ASSIGN_OR_RETURN(const auto output, session.run(batch, families::kSentenceEmbedding));
+  const auto hidden = static_cast<std::size_t>(output.shape().back());
   std::vector<Vector> vectors;
   for (std::size_t i = 0; i < batch.rows; ++i) {
-    const auto row = output.values().subspan(i * kHidden, kHidden);
+    const auto row = output.values().subspan(i * hidden, hidden);
     vectors.emplace_back(row.begin(), row.end());
   }
   return vectors;
@@ -79,8 +78,8 @@ class OperatorsTest : public ::testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   /// The graph that the following sessions load.
-  void write(const std::string& precision) const {
-    const Status written = write_tiny_bert(folder_, precision);
+  void write(const std::string& precision, const std::string& model = "tiny-bert") const {
+    const Status written = write_packed(WEIR_TEST_DATA "/" + model, folder_, precision);
     ASSERT_TRUE(written.ok()) << written.error().message;
   }
 
@@ -184,6 +183,23 @@ TEST_F(OperatorsTest, ATextHasTheSameBitsInAnyBatchAtAnyPlaceOnAnyThreads) {
       expect_same_in_batches(*load(threads), texts, alone, random);
     }
   }
+}
+
+TEST_F(OperatorsTest, PaddingTokensInATextDoNotCountAsPositions) {
+  std::mt19937 random(3);
+  write("fp32", "families/roberta");
+  constexpr std::int64_t kPadding = 1;
+  std::vector<Ids> texts = random_texts(200, random);
+  for (Ids& text : texts) {
+    for (std::size_t i = 0; i < text.size(); ++i) text[i] = random() % 5 == 0 ? kPadding : 2 + text[i] % 50;
+    text.resize(std::min<std::size_t>(text.size(), 24));
+  }
+  const auto narrow = load(1);
+  std::vector<Vector> alone;
+  for (const Ids& text : texts) alone.push_back(embed(*narrow, {text}).front());
+  expect_same_in_batches(*load(3), texts, alone, random);
+  const auto two = embed(*narrow, {{5, 6}, {5, kPadding, 6}});
+  EXPECT_FALSE(same_bits(two[0], two[1]));
 }
 
 double cosine(const Vector& a, const Vector& b) {

@@ -1,6 +1,7 @@
 #include "ops/packed_embedding.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "ops/scratch.h"
 #include "ops/texts.h"
@@ -29,17 +30,47 @@ Result<const std::int32_t*> read_ids(std::span<const std::int64_t> given, Slot s
   return ids;
 }
 
+/// Tokens of one text, `range` of them, at consecutive positions from `position` on.
+void embed_run(const kernels::EmbeddingVariant& variant, kernels::Embedding args, kernels::IndexRange range,
+               std::size_t position) {
+  const std::uint32_t offsets[] = {static_cast<std::uint32_t>(range.begin), static_cast<std::uint32_t>(range.end)};
+  args.offsets = offsets;
+  args.tables.first_position = position;
+  variant.run(args);
+}
+
+/// Tokens of one text where those of `padding_id` take the position before the first and do not count.
+void embed_around_padding(const kernels::EmbeddingVariant& variant, const kernels::Embedding& args,
+                          std::size_t text_begin, kernels::IndexRange range, std::int32_t padding_id) {
+  const std::int32_t* ids = args.ids;
+  const auto is_padding = [&](std::int32_t id) { return id == padding_id; };
+  std::size_t position = args.tables.first_position + range.begin - text_begin -
+                         static_cast<std::size_t>(std::count(ids + text_begin, ids + range.begin, padding_id));
+  for (std::size_t begin = range.begin; begin < range.end;) {
+    if (is_padding(ids[begin])) {
+      embed_run(variant, args, {begin, begin + 1}, args.tables.first_position - 1);
+      ++begin;
+      continue;
+    }
+    const auto end = static_cast<std::size_t>(std::find_if(ids + begin, ids + range.end, is_padding) - ids);
+    embed_run(variant, args, {begin, end}, position);
+    position += end - begin;
+    begin = end;
+  }
+}
+
 /// Tokens of `range`: of each text that has some, those of its tokens, at their positions.
-void embed_range(const kernels::EmbeddingVariant& variant, kernels::Embedding args, const Texts& texts,
-                 kernels::IndexRange range) {
-  const std::size_t first_position = args.tables.first_position;
+void embed_range(const kernels::EmbeddingVariant& variant, const kernels::Embedding& args, const Texts& texts,
+                 kernels::IndexRange range, std::int64_t padding_id) {
   const auto after = std::upper_bound(texts.offsets.begin(), texts.offsets.end(), range.begin);
   for (auto text = static_cast<std::size_t>(after - texts.offsets.begin()) - 1; range.begin < range.end; ++text) {
-    const auto end = static_cast<std::uint32_t>(std::min<std::size_t>(range.end, texts.offsets[text + 1]));
-    const std::uint32_t offsets[] = {static_cast<std::uint32_t>(range.begin), end};
-    args.offsets = offsets;
-    args.tables.first_position = first_position + range.begin - texts.offsets[text];
-    variant.run(args);
+    const std::size_t text_begin = texts.offsets[text];
+    const std::size_t end = std::min<std::size_t>(range.end, texts.offsets[text + 1]);
+    if (padding_id >= 0) {
+      embed_around_padding(variant, args, text_begin, {range.begin, end}, static_cast<std::int32_t>(padding_id));
+    } else {
+      embed_run(variant, args, {range.begin, end}, args.tables.first_position + range.begin - text_begin);
+    }
     range.begin = end;
   }
 }
@@ -53,6 +84,12 @@ Result<std::unique_ptr<PackedEmbedding>> PackedEmbedding::create(const Node& nod
   WEIR_ASSIGN_OR_RETURN(kernel->epsilon_, node.number("epsilon"));
   WEIR_ASSIGN_OR_RETURN(const std::int64_t first, node.integer("first_position", 0, kMostPositions));
   kernel->first_position_ = static_cast<std::size_t>(first);
+  WEIR_ASSIGN_OR_RETURN(kernel->padding_id_, node.integer("padding_id", -1, std::numeric_limits<std::int32_t>::max()));
+  if (kernel->padding_id_ >= 0 && first == 0) {
+    return Error(ErrorKind::kInvalidArgument,
+                 "attribute 'first_position' is 0; with 'padding_id' there must be a position before it",
+                 "first_position");
+  }
   kernel->variant_ = &kernels::choose_embedding(features);
   kernel->threads_ = node.threads();
   return kernel;
@@ -101,7 +138,8 @@ Status PackedEmbedding::compute(Call& call) const {
   args.quantized_stride = bytes_stride(out.columns);
   args.quantized_scale = out.scales;
   const std::size_t threads = useful_threads(ids.size(), kTokensWorthAThread, threads_);
-  call.parallel()(threads, [&](std::size_t i) { embed_range(*variant_, args, texts, share(ids.size(), threads, i)); });
+  call.parallel()(
+      threads, [&](std::size_t i) { embed_range(*variant_, args, texts, share(ids.size(), threads, i), padding_id_); });
   out.bytes = nullptr;  // written by the kernel
   writer_.write(call, out.values, ids.size(), out, threads_);
   return {};

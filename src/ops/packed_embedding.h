@@ -4,7 +4,8 @@
 //   positions [positions, hidden], segments [types, hidden] (optional), gamma, beta [hidden]
 //   → values and rows (rows.h)
 //
-// A text's positions begin at attribute `first_position`.
+// A text's positions begin at attribute `first_position`. Tokens that are `padding_id` (-1: none) take the position
+// before it and do not count, as in RoBERTa.
 #pragma once
 
 #include <memory>
@@ -34,6 +35,7 @@ class PackedEmbedding {
   RowsWriter writer_;
   float epsilon_ = 0;
   std::size_t first_position_ = 0;
+  std::int64_t padding_id_ = -1;
   const kernels::EmbeddingVariant* variant_ = nullptr;
   std::size_t threads_ = 1;
 };
