@@ -12,7 +12,7 @@ SETUP := scripts/setup.sh $(if $(ONNXRUNTIME_ROOT),-DONNXRUNTIME_ROOT=$(ONNXRUNT
 CTEST = ctest --test-dir build/$(1) --output-on-failure --no-tests=error -j $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build serve test parity style format tidy asan tsan fuzz bench clean
+.PHONY: help setup build serve test parity style format tidy asan tsan fuzz gate bench clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -73,6 +73,11 @@ tsan: setup ## Run all tests under ThreadSanitizer
 fuzz: ## Run every fuzz target for FUZZ_SECONDS (30) each
 	@$(SETUP) --dev
 	@scripts/fuzz.sh $(FUZZ_SECONDS)
+
+gate: setup ## Compare this checkout's speed with the commit it is based on
+	@$(MAKE) -s build/ci/build.ninja
+	@cmake --build --preset ci -j $(JOBS) --target weir
+	@$(PYTHON) -B scripts/regression_gate.py --change build/ci/bin/weir
 
 bench: setup ## Build and run the kernels' benchmarks
 	@$(MAKE) -s build/bench/build.ninja
