@@ -38,7 +38,7 @@ done
 packages=(
   build-essential cmake ninja-build ccache pkg-config git curl ca-certificates
   python3 python3-venv python3-pip
-  libonnx-dev libprotobuf-dev protobuf-compiler
+  libonnx-dev libprotobuf-dev protobuf-compiler libgrpc++-dev protobuf-compiler-grpc
   libssl-dev libsimdjson-dev libicu-dev libcli11-dev libtomlplusplus-dev
   libspdlog-dev libfmt-dev prometheus-cpp-dev
   libhwloc-dev libnuma-dev libgoogle-perftools-dev
@@ -79,12 +79,12 @@ install_debian_packages() {
 # Elsewhere the names of packages differ, so the compiler is asked. One "what to include:Debian's name" a line.
 probe_other_distribution() {
   local lacking=() program pair
-  for program in g++ cmake ninja pkg-config protoc python3; do
+  for program in g++ cmake ninja pkg-config protoc grpc_cpp_plugin python3; do
     command -v $program >/dev/null || lacking+=("the program $program")
   done
   if command -v g++ >/dev/null; then
     for pair in boost/json.hpp:libboost-json-dev boost/beast.hpp:libboost-dev openssl/ssl.h:libssl-dev \
-      google/protobuf/message.h:libprotobuf-dev onnx/onnx-ml.pb.h:libonnx-dev simdjson.h:libsimdjson-dev \
+      google/protobuf/message.h:libprotobuf-dev grpcpp/grpcpp.h:libgrpc++-dev onnx/onnx-ml.pb.h:libonnx-dev simdjson.h:libsimdjson-dev \
       unicode/unorm2.h:libicu-dev CLI/CLI.hpp:libcli11-dev toml++/toml.h:libtomlplusplus-dev \
       spdlog/spdlog.h:libspdlog-dev fmt/format.h:libfmt-dev prometheus/registry.h:prometheus-cpp-dev \
       hwloc.h:libhwloc-dev gtest/gtest.h:libgtest-dev; do

@@ -14,6 +14,7 @@ constexpr Command kCommands[] = {
     {"tokenize", "token ids, offsets and special tokens of texts, or the text of ids", run_tokenize},
     {"import", "make a bundle, the folder that weir serves, of a Hugging Face folder or an ONNX file", run_import},
     {"embed", "the vectors of many texts, from files or standard input", run_embed},
+    {"bench", "load test: latencies, throughput, knee, soak, comparison of two servers", run_bench},
     {nullptr, nullptr, nullptr},
 };
 

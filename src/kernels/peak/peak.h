@@ -1,5 +1,5 @@
-// What one core can do at most: loops that only multiply, on registers, for the benchmarks to compare kernels with.
-// Not part of the product.
+// What one core can do at most: loops that only multiply, on registers, for the benchmarks to compare kernels with, and
+// for `weir bench` to tell what share of it a server reaches.
 #pragma once
 
 #include <cstdint>

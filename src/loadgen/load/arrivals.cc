@@ -66,8 +66,9 @@ Clock::duration Arrivals::next() {
     return from_seconds(at_s_);
   }
   const auto& offsets = recorded_->offsets;
-  const auto rounds = static_cast<double>(index_ / offsets.size());
-  const double at_s = rounds * to_seconds(recorded_->period) + to_seconds(offsets[index_ % offsets.size()]);
+  const std::size_t rounds = index_ / offsets.size();
+  const double at_s =
+      static_cast<double>(rounds) * to_seconds(recorded_->period) + to_seconds(offsets[index_ % offsets.size()]);
   index_ += step_;
   return from_seconds(at_s / rate_);
 }

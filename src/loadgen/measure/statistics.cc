@@ -61,6 +61,7 @@ struct Spike {
 std::vector<Spike> find_spikes(const std::vector<double>& y, double step_seconds) {
   const double middle = median(y);
   std::vector<double> deviations;
+  deviations.reserve(y.size());
   for (const double value : y) deviations.push_back(std::abs(value - middle));
   const double bound = std::max(middle + 8 * median(deviations), 1.5 * middle);
   std::vector<Spike> spikes;
