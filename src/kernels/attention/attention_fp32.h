@@ -28,30 +28,22 @@ inline void transpose_keys(const HeadView& view, std::size_t padded, float* out)
   }
 }
 
-/// out[r][v] = sum over k of a[r][k] * b[k][v]: `rows` x `vectors` accumulators, b's rows `b_stride` apart. Both
-/// products of attention have this form. The last vector has `lanes` lanes.
+/// out[r][v] = sum over k of a[r][k] * b[k][v]: `rows` x `vectors` accumulators, b's rows `b.stride` apart. Both
+/// products of attention have this form.
 template <int rows, int vectors>
-[[gnu::noinline]] void multiply_block(const Rows& a, std::size_t depth, const Rows& b, int lanes, float* out,
+[[gnu::noinline]] void multiply_block(const Rows& a, std::size_t depth, const Rows& b, float* out,
                                       std::size_t out_stride) {
   F32x16 sum[rows][vectors];
   unroll<rows>([&]<int r>()
                    WEIR_INLINED { unroll<vectors>([&]<int v>() WEIR_INLINED { sum[r][v] = broadcast(0.0f); }); });
-  const auto accumulate = [&](auto load_last) WEIR_INLINED {
-    const float* b_row = b.data;
-    for (std::size_t k = 0; k < depth; ++k, b_row += b.stride) {
-      F32x16 factor[vectors];
-      unroll<vectors - 1>([&]<int v>() WEIR_INLINED { factor[v] = load(b_row + v * kLanes); });
-      factor[vectors - 1] = load_last(b_row + (vectors - 1) * kLanes);
-      unroll<rows>([&]<int r>() WEIR_INLINED {
-        const F32x16 x = broadcast(a.data[r * a.stride + k]);
-        unroll<vectors>([&]<int v>() WEIR_INLINED { sum[r][v] = fma(x, factor[v], sum[r][v]); });
-      });
-    }
-  };
-  if (lanes == kLanes) {
-    accumulate([](const float* p) WEIR_INLINED { return load(p); });
-  } else {
-    accumulate([lanes](const float* p) WEIR_INLINED { return load_first(p, lanes); });
+  const float* b_row = b.data;
+  for (std::size_t k = 0; k < depth; ++k, b_row += b.stride) {
+    F32x16 factor[vectors];
+    unroll<vectors>([&]<int v>() WEIR_INLINED { factor[v] = load(b_row + v * kLanes); });
+    unroll<rows>([&]<int r>() WEIR_INLINED {
+      const F32x16 x = broadcast(a.data[r * a.stride + k]);
+      unroll<vectors>([&]<int v>() WEIR_INLINED { sum[r][v] = fma(x, factor[v], sum[r][v]); });
+    });
   }
   unroll<rows>([&]<int r>() WEIR_INLINED {
     unroll<vectors>([&]<int v>() WEIR_INLINED { store(out + r * out_stride + v * kLanes, sum[r][v]); });
@@ -59,30 +51,42 @@ template <int rows, int vectors>
 }
 
 template <int rows, int vectors = kScoreVectors>
-inline void multiply_vectors(const Rows& a, std::size_t depth, const Rows& b, std::size_t count, int lanes, float* out,
+inline void multiply_vectors(const Rows& a, std::size_t depth, const Rows& b, std::size_t count, float* out,
                              std::size_t out_stride) {
   if constexpr (vectors > 1) {
-    if (count != vectors) return multiply_vectors<rows, vectors - 1>(a, depth, b, count, lanes, out, out_stride);
+    if (count != vectors) return multiply_vectors<rows, vectors - 1>(a, depth, b, count, out, out_stride);
   }
-  multiply_block<rows, vectors>(a, depth, b, lanes, out, out_stride);
+  multiply_block<rows, vectors>(a, depth, b, out, out_stride);
 }
 
-/// out [rows][columns rounded up to 16] = a [rows][depth] * b [depth][columns].
+/// out [rows][columns] = a [rows][depth] * b [depth][columns], columns being a multiple of 16.
 template <int rows>
 inline void multiply_rows(const Rows& a, std::size_t depth, const Rows& b, std::size_t columns, float* out,
                           std::size_t out_stride) {
   constexpr std::size_t kStep = static_cast<std::size_t>(kScoreVectors) * kLanes;
   for (std::size_t c = 0; c < columns; c += kStep) {
     const std::size_t left = columns - c < kStep ? columns - c : kStep;
-    const int partial = static_cast<int>(left % kLanes);
-    multiply_vectors<rows>(a, depth, {b.data + c, b.stride}, (left + kLanes - 1) / kLanes,
-                           partial == 0 ? kLanes : partial, out + c, out_stride);
+    multiply_vectors<rows>(a, depth, {b.data + c, b.stride}, left / kLanes, out + c, out_stride);
   }
 }
 
-/// Where the intermediate values of a head lie.
+/// Rows first .. first + count of `in`, times `factor`, into contiguous rows of `stride` floats, zero beyond the
+/// columns.
+inline void pack_rows(const Rows& in, std::size_t first, std::size_t count, std::size_t columns, F32x16 factor,
+                      float* out, std::size_t stride) {
+  for (std::size_t r = 0; r < count; ++r, out += stride) {
+    const float* row = in.row(first + r);
+    std::size_t c = 0;
+    for (; c + kLanes <= columns; c += kLanes) store(out + c, mul(load(row + c), factor));
+    if (c < columns) store(out + c, mul(load_first(row + c, static_cast<int>(columns - c)), factor));
+  }
+}
+
+/// Where the intermediate values of a head lie. Values are copied: heads of a wide array share few cache sets.
 struct HeadScratch {
   float* keys;    ///< [head_size][padded tokens]
+  float* values;  ///< [tokens][head_size rounded up to 16]
+  float* query;   ///< [kQueryRows][head_size rounded up to 16]
   float* scores;  ///< [kQueryRows][padded tokens]
   float* sums;    ///< [kQueryRows][head_size rounded up to 16]
 };
@@ -94,13 +98,13 @@ inline void attend_rows(const Attention& args, const HeadView& view, std::size_t
     if (count != rows) return attend_rows<rows - 1>(args, view, first, count, padded, scratch);
   }
   const std::size_t sums_stride = (view.head_size + kLanes - 1) / kLanes * kLanes;
-  multiply_rows<rows>({view.query.row(first), view.query.stride}, view.head_size, {scratch.keys, padded}, padded,
-                      scratch.scores, padded);
+  pack_rows(view.query, first, rows, view.head_size, broadcast(args.scale), scratch.query, sums_stride);
+  multiply_rows<rows>({scratch.query, sums_stride}, view.head_size, {scratch.keys, padded}, padded, scratch.scores,
+                      padded);
   float inverse[rows];
-  for (int r = 0; r < rows; ++r) {
-    inverse[r] = softmax_numerators(args, view, first + r, scratch.scores + r * padded);
-  }
-  multiply_rows<rows>({scratch.scores, padded}, view.tokens, view.value, view.head_size, scratch.sums, sums_stride);
+  softmax_numerators(args, view, first, rows, scratch.scores, padded, inverse);
+  multiply_rows<rows>({scratch.scores, padded}, view.tokens, {scratch.values, sums_stride}, sums_stride, scratch.sums,
+                      sums_stride);
   for (int r = 0; r < rows; ++r) {
     float* out = view.out + (first + r) * view.out_stride;
     const F32x16 factor = broadcast(inverse[r]);
@@ -118,9 +122,15 @@ inline void attention_fp32(const Attention& args, const AttentionRange& range, f
   for_each_head(args, range, [&](HeadView view) {
     float* left = apply_rotation(view, args.options, scratch);
     const std::size_t padded = (view.tokens + kLanes - 1) / kLanes * kLanes;
-    const HeadScratch parts = {left, left + view.head_size * padded,
-                               left + view.head_size * padded + kQueryRows * padded};
+    const std::size_t columns = (view.head_size + kLanes - 1) / kLanes * kLanes;
+    HeadScratch parts;
+    parts.keys = left;
+    parts.values = parts.keys + view.head_size * padded;
+    parts.query = parts.values + view.tokens * columns;
+    parts.scores = parts.query + kQueryRows * columns;
+    parts.sums = parts.scores + kQueryRows * padded;
     transpose_keys(view, padded, parts.keys);
+    pack_rows(view.value, 0, view.tokens, view.head_size, broadcast(1.0f), parts.values, columns);
     for (std::size_t i = 0; i < view.tokens; i += kQueryRows) {
       const std::size_t rows = view.tokens - i < kQueryRows ? view.tokens - i : kQueryRows;
       attend_rows(args, view, i, rows, padded, parts);

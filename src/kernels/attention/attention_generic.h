@@ -93,46 +93,82 @@ inline KeyRange visible_keys(const AttentionOptions& options, std::size_t i, std
   return {begin, tokens - i > options.window ? i + options.window + 1 : tokens};
 }
 
-/// Scales a row of raw scores, adds biases, hides what is out of the window; returns the largest. Scores from `tokens`
-/// up to the next multiple of 16 become -infinity.
-inline float prepare_scores(const Attention& args, const HeadView& view, std::size_t i, float* scores) {
+/// Adds biases to a row of scores and hides what is out of the window, where the options ask for it.
+inline void apply_options(const Attention& args, const HeadView& view, std::size_t i, float* scores) {
   constexpr float kHidden = -std::numeric_limits<float>::infinity();
-  const std::size_t padded = (view.tokens + kLanes - 1) / kLanes * kLanes;
-  const F32x16 scale = broadcast(args.scale);
-  for (std::size_t j = 0; j < padded; j += kLanes) store(scores + j, mul(load(scores + j), scale));
   if (has_bias(args.options)) {
     for (std::size_t j = 0; j < view.tokens; ++j) scores[j] += score_bias(args.options, view.head, i, j);
   }
+  if (args.options.window == 0) return;
   const KeyRange keys = visible_keys(args.options, i, view.tokens);
   for (std::size_t j = 0; j < keys.begin; ++j) scores[j] = kHidden;
-  for (std::size_t j = keys.end; j < padded; ++j) scores[j] = kHidden;
-  F32x16 peak = broadcast(kHidden);
-  for (std::size_t j = 0; j < padded; j += kLanes) peak = max(load(scores + j), peak);
-  return reduce_max(peak);
+  for (std::size_t j = keys.end; j < view.tokens; ++j) scores[j] = kHidden;
 }
 
-/// Turns prepared scores into e^(score - peak), hidden ones into 0; returns their sum.
-inline float exponentiate(const Attention& args, const HeadView& view, std::size_t i, float* scores, float peak) {
-  const std::size_t whole = view.tokens / kLanes * kLanes;
-  const F32x16 top = broadcast(peak);
+/// The largest of a row of scores.
+inline float largest_score(const float* scores, std::size_t tokens) {
+  const F32x16 least = broadcast(-std::numeric_limits<float>::infinity());
+  F32x16 peak[2] = {least, least};
   std::size_t j = 0;
-  for (; j < whole; j += kLanes) store(scores + j, exponential(sub(load(scores + j), top)));
-  if (j < view.tokens) {
-    const int lanes = static_cast<int>(view.tokens - j);
-    store(scores + j, keep_first(exponential(sub(load(scores + j), top)), lanes));
+  for (; j + 2 * kLanes <= tokens; j += 2 * kLanes) {
+    peak[0] = max(load(scores + j), peak[0]);
+    peak[1] = max(load(scores + j + kLanes), peak[1]);
   }
-  const KeyRange keys = visible_keys(args.options, i, view.tokens);
-  for (std::size_t hidden = 0; hidden < keys.begin; ++hidden) scores[hidden] = 0.0f;
-  for (std::size_t hidden = keys.end; hidden < view.tokens; ++hidden) scores[hidden] = 0.0f;
+  if (j + kLanes <= tokens) {
+    peak[0] = max(load(scores + j), peak[0]);
+    j += kLanes;
+  }
+  if (j < tokens) peak[1] = max(replace_from(load(scores + j), static_cast<int>(tokens - j), least), peak[1]);
+  return reduce_max(max(peak[0], peak[1]));
+}
+
+/// Turns a row of scores into e^(score - peak), 0 from the text's end up to the next multiple of 16; returns their sum.
+inline float exponentiate(float* scores, std::size_t tokens, float peak) {
+  const F32x16 top = broadcast(peak);
   F32x16 sum = broadcast(0.0f);
-  for (j = 0; j < view.tokens; j += kLanes) sum = add(sum, load(scores + j));
+  std::size_t j = 0;
+  for (; j + kLanes <= tokens; j += kLanes) {
+    const F32x16 weight = exponential_of_negative(sub(load(scores + j), top));
+    store(scores + j, weight);
+    sum = add(sum, weight);
+  }
+  if (j < tokens) {
+    const F32x16 weight = exponential_of_negative(sub(load(scores + j), top));
+    store(scores + j, keep_first(weight, static_cast<int>(tokens - j)));
+    sum = add(sum, keep_first(weight, static_cast<int>(tokens - j)));
+  }
   return reduce_add(sum);
 }
 
-/// Softmax without its last division: e^(score - peak) in place; returns 1 / their sum.
-inline float softmax_numerators(const Attention& args, const HeadView& view, std::size_t i, float* scores) {
-  const float peak = prepare_scores(args, view, i, scores);
-  return 1.0f / exponentiate(args, view, i, scores, peak);
+/// What is hidden gets no weight at all; e^-infinity is a little above zero here. Returns the sum that is left.
+inline float forget_hidden(const KeyRange& keys, std::size_t tokens, float* weights) {
+  for (std::size_t j = 0; j < keys.begin; ++j) weights[j] = 0.0f;
+  for (std::size_t j = keys.end; j < tokens; ++j) weights[j] = 0.0f;
+  F32x16 sum = broadcast(0.0f);
+  for (std::size_t j = 0; j < tokens; j += kLanes) sum = add(sum, load(weights + j));
+  return reduce_add(sum);
+}
+
+/// Softmax without its last division of rows first .. first + count of scaled scores, in place, the rows `stride`
+/// apart; inverse[r] becomes 1 / the sum of row r. One step for all rows after the other: each row's reductions wait
+/// while the next row is computed.
+template <std::size_t limit>
+inline void softmax_numerators(const Attention& args, const HeadView& view, std::size_t first, std::size_t count,
+                               float* scores, std::size_t stride, float (&inverse)[limit]) {
+  const bool plain = !has_bias(args.options) && args.options.window == 0;
+  float peak[limit];
+  for (std::size_t r = 0; r < count; ++r) {
+    if (!plain) apply_options(args, view, first + r, scores + r * stride);
+    peak[r] = largest_score(scores + r * stride, view.tokens);
+  }
+  for (std::size_t r = 0; r < count; ++r) {
+    float sum = exponentiate(scores + r * stride, view.tokens, peak[r]);
+    if (args.options.window != 0) {
+      const KeyRange keys = visible_keys(args.options, first + r, view.tokens);
+      sum = forget_hidden(keys, view.tokens, scores + r * stride);
+    }
+    inverse[r] = 1.0f / sum;
+  }
 }
 
 template <class HeadKernel>

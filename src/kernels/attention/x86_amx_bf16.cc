@@ -41,21 +41,24 @@ inline TileScratch divide_scratch(const HeadView& view, float* scratch) {
   return s;
 }
 
-/// 32 columns of a row from column `c` on as bf16, zero beyond the head.
-inline __m512i load_bf16(const float* row, std::size_t c, std::size_t head_size) {
+/// 32 columns of a row from column `c` on, times `factor`, as bf16, zero beyond the head.
+inline __m512i load_bf16(const float* row, std::size_t c, std::size_t head_size, float factor) {
   const std::size_t left = head_size - c;
   const int low = static_cast<int>(left < kLanes ? left : kLanes);
   const int high = static_cast<int>(left < kLanes ? 0 : left < kTileDepth ? left - kLanes : kLanes);
   const __m512 low_half = load_first(row + c, low).v;
   const __m512 high_half = high == 0 ? _mm512_setzero_ps() : load_first(row + c + kLanes, high).v;
-  return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high_half, low_half));
+  const __m512 scale = _mm512_set1_ps(factor);
+  return reinterpret_cast<__m512i>(
+      _mm512_cvtne2ps_pbh(_mm512_mul_ps(high_half, scale), _mm512_mul_ps(low_half, scale)));
 }
 
-inline void pack_rows(const Rows& in, std::size_t first, std::size_t last, const HeadView& view, std::size_t columns,
-                      float* out) {
+inline void pack_queries(const HeadView& view, std::size_t first, std::size_t last, float scale, std::size_t columns,
+                         float* out) {
   for (std::size_t r = 0; r < kTileRows; ++r) {
     for (std::size_t c = 0; c < columns; c += kTileDepth) {
-      const __m512i row = first + r < last ? load_bf16(in.row(first + r), c, view.head_size) : _mm512_setzero_si512();
+      const __m512i row =
+          first + r < last ? load_bf16(view.query.row(first + r), c, view.head_size, scale) : _mm512_setzero_si512();
       _mm512_storeu_si512(out + (r * columns + c) / 2, row);
     }
   }
@@ -68,7 +71,7 @@ inline void pack_keys(const HeadView& view, const TileScratch& s) {
     for (std::size_t c = 0; c < s.columns; c += kTileDepth, tile += kTileFloats) {
       for (std::size_t r = 0; r < kTileRows; ++r) {
         const __m512i row =
-            j + r < view.tokens ? load_bf16(view.key.row(j + r), c, view.head_size) : _mm512_setzero_si512();
+            j + r < view.tokens ? load_bf16(view.key.row(j + r), c, view.head_size, 1.0f) : _mm512_setzero_si512();
         _mm512_store_si512(rows + r * kLanes, row);
       }
       transpose_16x16(rows, kLanes, tile, kLanes);
@@ -118,27 +121,29 @@ inline void multiply_tiles(const float* a, const float* b, std::size_t depth, st
   }
 }
 
-/// Softmax of one row of scores as bf16 weights, zero from the text's end on.
-inline void weigh_row(const Attention& args, const HeadView& view, std::size_t i, float* scores, float* weights,
-                      std::size_t padded) {
-  const __m512 inverse = _mm512_set1_ps(softmax_numerators(args, view, i, scores));
-  for (std::size_t j = round_up(view.tokens, kLanes); j < padded; j += kLanes) store(scores + j, broadcast(0.0f));
+/// A row of softmax's numerators as bf16 weights, zero from the text's end on.
+inline void narrow_weights(const float* numerators, std::size_t tokens, float inverse, float* weights,
+                           std::size_t padded) {
+  const __m512 factor = _mm512_set1_ps(inverse);
+  const std::size_t filled = round_up(tokens, kLanes);
   for (std::size_t j = 0; j < padded; j += kTileDepth) {
-    const __m512 low = _mm512_mul_ps(load(scores + j).v, inverse);
-    const __m512 high = _mm512_mul_ps(load(scores + j + kLanes).v, inverse);
+    const __m512 low = _mm512_mul_ps(load(numerators + j).v, factor);
+    const __m512 high =
+        j + kLanes < filled ? _mm512_mul_ps(load(numerators + j + kLanes).v, factor) : _mm512_setzero_ps();
     _mm512_storeu_si512(weights + j / 2, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
   }
 }
 
 inline void attend_block(const Attention& args, const HeadView& view, std::size_t first, const TileScratch& s) {
   const std::size_t last = view.tokens - first < kTileRows ? view.tokens : first + kTileRows;
-  pack_rows(view.query, first, last, view, s.columns, s.query);
+  pack_queries(view, first, last, args.scale, s.columns, s.query);
   // g++ does not tell its optimizer that tile loads read memory.
   __asm__ volatile("" : : : "memory");
   multiply_tiles(s.query, s.keys, s.columns, s.tokens, s.scores);
-  for (std::size_t i = first; i < last; ++i) {
-    const std::size_t r = i - first;
-    weigh_row(args, view, i, s.scores + r * s.tokens, s.weights + r * s.tokens / 2, s.tokens);
+  float inverse[kTileRows];
+  softmax_numerators(args, view, first, last - first, s.scores, s.tokens, inverse);
+  for (std::size_t r = 0; r < last - first; ++r) {
+    narrow_weights(s.scores + r * s.tokens, view.tokens, inverse[r], s.weights + r * s.tokens / 2, s.tokens);
   }
   __asm__ volatile("" : : : "memory");
   multiply_tiles(s.weights, s.values, s.tokens, s.columns, s.sums);

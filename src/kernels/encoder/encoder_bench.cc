@@ -129,6 +129,7 @@ const int kRegistered = [] {
         ->Args({16, 16})
         ->Args({64, 32})
         ->Args({128, 64})
+        ->Args({128, 128})
         ->Args({512, 128})
         ->Args({512, 512});
   }

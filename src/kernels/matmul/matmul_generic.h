@@ -190,37 +190,54 @@ inline void products_tracked(const MatmulArgs& args, IndexRange rows, IndexRange
 }
 
 /// out = in + residual; returns the bounds of the result.
-inline RowBounds add_residual_row(const float* in, const float* residual, float* out, std::size_t columns) {
+inline RowBounds add_residual_row(const NormalizedRow& row, std::size_t columns) {
   LaneBounds bounds = zero_bounds();
-  for_each_vector(columns, [&](std::size_t c, int lanes) {
-    const F32x16 y = add(load_lanes(in + c, lanes), load_lanes(residual + c, lanes));
+  for_each_vector(columns, [&](std::size_t c, int lanes) WEIR_INLINED {
+    const F32x16 y = add(load_lanes(row.in + c, lanes), load_lanes(row.residual + c, lanes));
     include(bounds, y);
-    store_lanes(out + c, y, lanes);
+    store_lanes(row.out + c, y, lanes);
   });
   return reduce(bounds);
 }
 
-/// Residual, layer norm and narrow results of rows; `seen` are the bounds that the products left, or null.
-inline void finish_tracked(const MatmulArgs& args, IndexRange rows, UnfinishedRows in, const std::int32_t* seen) {
+/// Residual and layer norm of up to kRowsTogether rows, and their bounds where they are quantized next. `seen` are the
+/// bounds that the products left, or null.
+inline void finish_values(const MatmulArgs& args, const NormalizedRow* rows, std::size_t count,
+                          const std::int32_t* seen, RowBounds* bounds) {
   const std::size_t columns = args.weights.channels;
-  for (std::size_t r = rows.begin; r < rows.end; ++r) {
-    float* y = in.values + (r - rows.begin) * in.stride;
-    const float* residual = args.residual == nullptr ? nullptr : args.residual + r * args.residual_stride;
-    float* out = args.out == nullptr ? y : args.out + r * args.out_stride;
-    RowBounds bounds;
-    if (args.layer_norm != nullptr) {
-      bounds = normalize_row(y, residual, *args.layer_norm, out, columns);
-    } else if (residual != nullptr) {
-      bounds = add_residual_row(y, residual, out, columns);
-    } else {
-      out = y;
+  if (args.layer_norm != nullptr) return normalize_rows(rows, count, *args.layer_norm, columns, bounds);
+  for (std::size_t r = 0; r < count; ++r) {
+    if (args.residual != nullptr) {
+      bounds[r] = add_residual_row(rows[r], columns);
+    } else if (args.quantized != nullptr) {
+      bounds[r] = seen != nullptr ? reduce(load_bounds(seen + r * 2 * kLanes)) : row_bounds(rows[r].out, columns);
     }
-    if (args.out_bf16 != nullptr) bf16_row(out, columns, args.out_bf16 + r * args.out_bf16_stride);
-    if (args.quantized == nullptr) continue;
-    if (args.layer_norm == nullptr && residual == nullptr) {
-      bounds = seen != nullptr ? reduce(load_bounds(seen + (r - rows.begin) * 2 * kLanes)) : row_bounds(y, columns);
+  }
+}
+
+/// Residual, layer norm and narrow results of rows; `seen` are the bounds that the products left, or null.
+inline void finish_tracked(const MatmulArgs& args, IndexRange range, UnfinishedRows in, const std::int32_t* seen) {
+  const std::size_t columns = args.weights.channels;
+  const bool in_place = args.out == nullptr || products_are_the_result(args);
+  for (std::size_t first = range.begin; first < range.end; first += kRowsTogether) {
+    const std::size_t count = range.end - first < kRowsTogether ? range.end - first : kRowsTogether;
+    const std::size_t offset = first - range.begin;
+    NormalizedRow rows[kRowsTogether];
+    for (std::size_t r = 0; r < count; ++r) {
+      float* y = in.values + (offset + r) * in.stride;
+      rows[r].in = y;
+      if (args.residual != nullptr) rows[r].residual = args.residual + (first + r) * args.residual_stride;
+      rows[r].out = in_place ? y : args.out + (first + r) * args.out_stride;
     }
-    args.quantized_scale[r] = quantize_row(out, columns, bounds, args.quantized + r * args.quantized_stride);
+    RowBounds bounds[kRowsTogether];
+    finish_values(args, rows, count, seen == nullptr ? nullptr : seen + offset * 2 * kLanes, bounds);
+    for (std::size_t r = 0; r < count; ++r) {
+      const std::size_t row = first + r;
+      if (args.out_bf16 != nullptr) bf16_row(rows[r].out, columns, args.out_bf16 + row * args.out_bf16_stride);
+      if (args.quantized == nullptr) continue;
+      args.quantized_scale[row] =
+          quantize_row(rows[r].out, columns, bounds[r], args.quantized + row * args.quantized_stride);
+    }
   }
 }
 

@@ -87,6 +87,11 @@ inline RowScale quantize_row(const float* in, std::size_t columns, RowBounds bou
   const F32x16 steps = broadcast(code.steps_per_unit);
   const F32x16 offset = broadcast(code.offset);
   std::size_t c = 0;
+  for (; c + 4 * kLanes <= columns; c += 4 * kLanes) {
+    I32x16 bytes[4];
+    unroll<4>([&]<int v>() WEIR_INLINED { bytes[v] = round_to_i32(fma(load(in + c + v * kLanes), steps, offset)); });
+    store_four_u8(out + c, bytes);
+  }
   for (; c + kLanes <= columns; c += kLanes) store_u8(out + c, round_to_i32(fma(load(in + c), steps, offset)));
   if (c < columns) {
     const int n = static_cast<int>(columns - c);

@@ -40,6 +40,14 @@ TEST(ActivationMath, Exponential) {
   EXPECT_TRUE(std::isfinite(exponential(broadcast(1e30f)).lane[0]));
 }
 
+TEST(ActivationMath, ExponentialOfNegative) {
+  const auto error = [](double x, double y) { return std::fabs(y / std::exp(x) - 1); };
+  EXPECT_LT(worst(exponential_of_negative, error, -87, 0), 4e-7);
+  EXPECT_EQ(exponential_of_negative(broadcast(0.0f)).lane[0], 1.0f);
+  EXPECT_GT(exponential_of_negative(broadcast(-INFINITY)).lane[0], 0.0f);
+  EXPECT_TRUE(std::isnan(exponential_of_negative(broadcast(std::nanf(""))).lane[0]));
+}
+
 TEST(ActivationMath, GeluErf) {
   const auto error = [](double x, double y) { return relative_to_x(y - exact_gelu(x), x); };
   EXPECT_LT(worst(gelu_erf, error, -40, 40), 1e-6);

@@ -43,6 +43,11 @@ inline F32x16 keep_first(F32x16 a, int n) {
           _mm256_and_ps(a.high, _mm256_castsi256_ps(first_lanes(n - 8)))};
 }
 
+inline F32x16 replace_from(F32x16 a, int n, F32x16 other) {
+  return {_mm256_blendv_ps(other.low, a.low, _mm256_castsi256_ps(first_lanes(n))),
+          _mm256_blendv_ps(other.high, a.high, _mm256_castsi256_ps(first_lanes(n - 8)))};
+}
+
 inline F32x16 add(F32x16 a, F32x16 b) { return {_mm256_add_ps(a.low, b.low), _mm256_add_ps(a.high, b.high)}; }
 inline F32x16 sub(F32x16 a, F32x16 b) { return {_mm256_sub_ps(a.low, b.low), _mm256_sub_ps(a.high, b.high)}; }
 inline F32x16 mul(F32x16 a, F32x16 b) { return {_mm256_mul_ps(a.low, b.low), _mm256_mul_ps(a.high, b.high)}; }
@@ -95,6 +100,15 @@ inline void store_u8_first(std::uint8_t* p, I32x16 a, int n) {
   alignas(16) std::uint8_t all[kLanes];
   _mm_store_si128(reinterpret_cast<__m128i*>(all), to_bytes(a));
   for (int i = 0; i < n; ++i) p[i] = all[i];
+}
+inline __m256i to_bytes(I32x16 a, I32x16 b) {
+  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+  const __m256i bytes = _mm256_packus_epi16(_mm256_packs_epi32(a.low, a.high), _mm256_packs_epi32(b.low, b.high));
+  return _mm256_permutevar8x32_epi32(bytes, order);
+}
+inline void store_four_u8(std::uint8_t* p, const I32x16 (&a)[4]) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), to_bytes(a[0], a[1]));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + 32), to_bytes(a[2], a[3]));
 }
 inline __m256i to_words(I32x16 a) { return _mm256_permute4x64_epi64(_mm256_packus_epi32(a.low, a.high), 0xd8); }
 inline void store_u16(std::uint16_t* p, I32x16 a) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), to_words(a)); }

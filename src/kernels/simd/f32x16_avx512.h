@@ -26,6 +26,7 @@ inline F32x16 load_first(const float* p, int n) { return {_mm512_maskz_loadu_ps(
 inline void store(float* p, F32x16 a) { _mm512_storeu_ps(p, a.v); }
 inline void store_first(float* p, F32x16 a, int n) { _mm512_mask_storeu_ps(p, first_lanes(n), a.v); }
 inline F32x16 keep_first(F32x16 a, int n) { return {_mm512_maskz_mov_ps(first_lanes(n), a.v)}; }
+inline F32x16 replace_from(F32x16 a, int n, F32x16 other) { return {_mm512_mask_mov_ps(other.v, first_lanes(n), a.v)}; }
 
 inline F32x16 add(F32x16 a, F32x16 b) { return {_mm512_add_ps(a.v, b.v)}; }
 inline F32x16 sub(F32x16 a, F32x16 b) { return {_mm512_sub_ps(a.v, b.v)}; }
@@ -65,6 +66,12 @@ inline void store_u8(std::uint8_t* p, I32x16 a) {
 }
 inline void store_u8_first(std::uint8_t* p, I32x16 a, int n) {
   _mm512_mask_cvtepi32_storeu_epi8(p, first_lanes(n), a.v);
+}
+inline void store_four_u8(std::uint8_t* p, const I32x16 (&a)[4]) {
+  // Packing takes turns between its operands in each 128-bit lane; the permutation puts their groups of four in order.
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __m512i bytes = _mm512_packus_epi16(_mm512_packs_epi32(a[0].v, a[1].v), _mm512_packs_epi32(a[2].v, a[3].v));
+  _mm512_storeu_si512(p, _mm512_permutexvar_epi32(order, bytes));
 }
 inline void store_u16(std::uint16_t* p, I32x16 a) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi32_epi16(a.v));

@@ -54,6 +54,11 @@ inline F32x16 keep_first(F32x16 a, int n) {
   return map_lanes<F32x16>([=](int i) { return i < n ? a.lane[i] : 0.0f; });
 }
 
+/// Lanes from `n` on become those of `other`.
+inline F32x16 replace_from(F32x16 a, int n, F32x16 other) {
+  return map_lanes<F32x16>([=](int i) { return i < n ? a.lane[i] : other.lane[i]; });
+}
+
 inline F32x16 add(F32x16 a, F32x16 b) {
   return map_lanes<F32x16>([=](int i) { return a.lane[i] + b.lane[i]; });
 }
@@ -156,6 +161,10 @@ inline void store_u8_first(std::uint8_t* p, I32x16 a, int n) {
   for (int i = 0; i < n; ++i) p[i] = static_cast<std::uint8_t>(a.lane[i]);
 }
 inline void store_u8(std::uint8_t* p, I32x16 a) { store_u8_first(p, a, kLanes); }
+/// 64 bytes from four vectors whose lanes are within 0..255.
+inline void store_four_u8(std::uint8_t* p, const I32x16 (&a)[4]) {
+  for (int v = 0; v < 4; ++v) store_u8(p + v * kLanes, a[v]);
+}
 /// The low halves of the first `n` lanes, which must be within 0..65535.
 inline void store_u16_first(std::uint16_t* p, I32x16 a, int n) {
   for (int i = 0; i < n; ++i) p[i] = static_cast<std::uint16_t>(a.lane[i]);
