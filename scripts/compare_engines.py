@@ -4,8 +4,8 @@
     .deps/venv/bin/python scripts/compare_engines.py MODEL TEXTS.jsonl [--weir PROGRAM] [--rounds N] [--most N] [--latency]
 
 MODEL is a folder that `weir import` takes, TEXTS.jsonl has objects with a "text". Every engine runs in a process of its own,
-one after the other, in rounds; the table has the median of the rounds. ONNX Runtime computes the fp32 graph that weir
-writes, as it is and after its own quantize_dynamic (a scale per tensor), with the machine's threads, in three arrangements:
+one after the other, in rounds; the table has the median of the rounds. ONNX Runtime computes the padded fp32
+graph that weir writes, as it is and after its own quantize_dynamic (a scale per tensor), with the machine's threads, in three arrangements:
 texts one by one, eight of similar length, 32 as they come. --latency times one text of 16 and of 512 tokens instead.
 """
 
@@ -26,6 +26,7 @@ import tokenizers
 
 ARRANGEMENTS = {"one by one": (1, False), "8 sorted": (8, True), "32 as they come": (32, False)}
 LENGTHS = (16, 512)
+PRECISIONS = ("int8", "bf16", "fp32")
 LATENCY_SECONDS = 0.5
 
 
@@ -127,22 +128,24 @@ def prepare(arguments, folder):
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     longest = ["--max-tokens", str(max(LENGTHS))] if arguments.latency else []
-    for precision in ("fp32", "int8"):
-        subprocess.run([arguments.weir, "import", "-q", arguments.model, folder / precision, "--precision", precision, *longest],
-                       check=True)
-    quantize_dynamic(folder / "fp32/model.onnx", folder / "quantized.onnx", weight_type=QuantType.QInt8)
+    forms = {precision: ["--precision", precision] for precision in PRECISIONS} | {"padded": ["--padded"]}
+    for name, flags in forms.items():
+        subprocess.run([arguments.weir, "import", "-q", arguments.model, folder / name, *flags, *longest], check=True)
+    quantize_dynamic(folder / "padded/model.onnx", folder / "quantized.onnx", weight_type=QuantType.QInt8)
 
 
 def engines(arguments, folder):
     library = pathlib.Path(arguments.weir).parent.parent / "lib/libweir_ops.so"
-    graphs = {"ONNX Runtime int8": folder / "quantized.onnx", "ONNX Runtime fp32": folder / "fp32/model.onnx"}
-    job = {"bundle": folder / "fp32", "texts": arguments.texts, "most": arguments.most, "latency": arguments.latency}
+    graphs = {"ONNX Runtime int8": folder / "quantized.onnx", "ONNX Runtime fp32": folder / "padded/model.onnx"}
+    job = {"bundle": folder / "padded", "texts": arguments.texts, "most": arguments.most, "latency": arguments.latency}
     if arguments.latency:
-        yield "weir int8", lambda: in_process_of_its_own({**job, "model": folder / "int8/model.onnx", "library": library})
+        for precision in PRECISIONS:
+            yield f"weir {precision}", lambda precision=precision: in_process_of_its_own(
+                {**job, "model": folder / precision / "model.onnx", "library": library})
         for name, graph in graphs.items():
             yield name, lambda graph=graph: in_process_of_its_own({**job, "model": graph})
         return
-    for precision in ("int8", "fp32"):
+    for precision in (*PRECISIONS, "padded"):
         yield f"weir {precision}", lambda precision=precision: weir_embed(
             arguments.weir, folder / precision, arguments.texts, arguments.most, folder)
     for name, graph in graphs.items():

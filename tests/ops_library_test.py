@@ -66,6 +66,25 @@ class OpsLibraryTest(unittest.TestCase):
         for text, vector in zip(texts, together):
             np.testing.assert_array_equal(self.embed(session, [text])[0], vector)
 
+    def test_vectors_are_the_same_bits_on_every_instruction_set(self):
+        texts = "\n".join(["snow", "The gate is open.", "A low dam holds the flood back and lets the river through."])
+        for precision in ("int8", "fp32"):
+            bundle = pathlib.Path(self.folder.name) / precision
+            subprocess.run([PROGRAM, "import", "-q", "--precision", precision, SOURCE, bundle], check=True)
+            vectors = {}
+            for isa in ("", "scalar", "avx2", "avx_vnni", "avx512bw,avx512dq,avx512vl", "avx512_vnni", "amx_int8"):
+                environment = {key: value for key, value in os.environ.items() if key != "WEIR_ISA"}
+                if isa:
+                    environment["WEIR_ISA"] = isa
+                run = subprocess.run([PROGRAM, "embed", "--model", bundle], input=texts, capture_output=True, text=True,
+                                     env=environment)
+                if run.returncode != 0:
+                    self.assertIn("WEIR_ISA", run.stderr)  # this CPU lacks it
+                    continue
+                vectors[isa] = run.stdout
+            self.assertGreaterEqual(len(vectors), 2)
+            self.assertEqual(len(set(vectors.values())), 1, f"{precision}: {sorted(vectors)} differ")
+
     def test_bad_offsets_are_an_error(self):
         ids = np.array([1, 2, 3], np.int64)
         feeds = {"input_ids": ids, "token_type_ids": ids * 0, "offsets": np.array([0, 2, 2, 3], np.int64)}

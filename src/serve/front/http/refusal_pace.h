@@ -14,9 +14,9 @@ namespace weir::serve::front::http {
 
 class RefusalPace {
  public:
-  /// Refusals a second that a thread gives to clients that do not wait: at some twenty microseconds each, 1 % of a
-  /// core.
-  static constexpr Clock::duration kInterval = std::chrono::milliseconds(2);
+  /// Refusals a second that a thread gives to clients that do not wait: at some twenty microseconds each, half a
+  /// percent of a core.
+  static constexpr Clock::duration kInterval = std::chrono::milliseconds(4);
   /// Refusals that come faster than that are not held back yet.
   static constexpr int kBurst = 50;
   static constexpr Clock::duration kLongestRest = std::chrono::seconds(1);
