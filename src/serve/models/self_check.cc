@@ -38,6 +38,9 @@ double cosine(std::span<const float> a, std::span<const float> b) {
 
 Tolerance tolerance(const bundle::Manifest& manifest) {
   if (manifest.precision == "fp32") return {};
+  // A sum that is rounded in another way moves some values by a whole step of 8 bits: a kernel that is as good as the
+  // one at import gave cosines down to 0.9975 on all-MiniLM-L6-v2.
+  if (manifest.precision == "int8") return {0.985, 0.1};
   return {0.999, 0.05};
 }
 

@@ -19,7 +19,7 @@ struct Tolerance {
   double max_difference = 1e-3;  ///< Of any one element.
 };
 
-/// By precision: what is quantized differs between processors by more than fp32 does.
+/// By precision: what is quantized differs between processors, and between versions of weir, by more than fp32 does.
 Tolerance tolerance(const bundle::Manifest& manifest);
 
 /// Computes every golden text through tokenizer, engine and pooling, each as a batch of its own. kBackend when one
