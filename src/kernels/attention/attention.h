@@ -8,9 +8,9 @@
 // column ranges of one [tokens][3 * hidden] array. out [tokens][out_stride]. offsets [texts + 1] ascends; a text may be
 // empty. out must not overlap the inputs. No alignment is needed.
 //
-// Blocks: the keys of a text and head are transposed and its values copied once (head_size x tokens x 4 bytes each, 64 KiB
-// for 512 tokens of 32; rows of a wide array would share few cache sets), then a few queries at a time take all their scores, softmax and weighted sum while those scores are in L1 (L2 beyond
-// some 1,500 tokens).
+// Blocks: the keys of a text and head are transposed and its values copied once (head_size x tokens x 4 bytes each, 64
+// KiB for 512 tokens of 32; rows of a wide array would share few cache sets), then a few queries at a time take all
+// their scores, softmax and weighted sum while those scores are in L1 (L2 beyond some 1,500 tokens).
 //
 // Numeric class. fp32 variants: consistent, the same bits in every variant, for any batch that a text is part of, any
 // split. bf16 variants: q, k, v and the softmax are rounded to bf16, products are summed in fp32 in an order of the

@@ -1,8 +1,9 @@
 // Attention in fp32 on F32x16, one order of additions for every ISA: a score adds over the head's columns one by one,
 // an output over the keys one by one. Include it after
 //
-//   constexpr int kQueryRows;      queries whose scores are computed at once
+//   constexpr int kQueryRows;      queries that are taken together
 //   constexpr int kScoreVectors;   vectors of sixteen keys (or of output columns) per row at once
+//   constexpr int kAccumulators;   rows times vectors that fit in registers
 #pragma once
 
 #include "kernels/attention/attention_generic.h"
@@ -10,18 +11,18 @@
 namespace weir::kernels {
 namespace {
 
-/// keys [head_size][padded tokens], columns beyond the text zero.
-inline void transpose_keys(const HeadView& view, std::size_t padded, float* out) {
-  for (std::size_t j = 0; j < padded; j += kLanes) {
+/// out [head_size][stride], columns from the text's end up to the next multiple of 16 zero.
+inline void transpose_keys(const HeadView& view, std::size_t stride, float* out) {
+  for (std::size_t j = 0; j < view.tokens; j += kLanes) {
     const std::size_t rows = view.tokens - j < kLanes ? view.tokens - j : kLanes;
     for (std::size_t c = 0; c < view.head_size; c += kLanes) {
       const std::size_t columns = view.head_size - c < kLanes ? view.head_size - c : kLanes;
       if (rows == kLanes && columns == kLanes) {
-        transpose_16x16(view.key.row(j) + c, view.key.stride, out + c * padded + j, padded);
+        transpose_16x16(view.key.row(j) + c, view.key.stride, out + c * stride + j, stride);
         continue;
       }
       for (std::size_t column = 0; column < columns; ++column) {
-        float* to = out + (c + column) * padded + j;
+        float* to = out + (c + column) * stride + j;
         for (std::size_t row = 0; row < kLanes; ++row) to[row] = row < rows ? view.key.row(j + row)[c + column] : 0.0f;
       }
     }
@@ -50,13 +51,24 @@ template <int rows, int vectors>
   });
 }
 
+/// As many rows at once as there are accumulators for; those that remain then find b's rows in L1.
+template <int rows, int vectors>
+inline void multiply_row_groups(const Rows& a, std::size_t depth, const Rows& b, float* out, std::size_t out_stride) {
+  constexpr int kGroup = rows * vectors <= kAccumulators ? rows : kAccumulators / vectors;
+  multiply_block<kGroup, vectors>(a, depth, b, out, out_stride);
+  if constexpr (kGroup < rows) {
+    multiply_row_groups<rows - kGroup, vectors>({a.row(kGroup), a.stride}, depth, b, out + kGroup * out_stride,
+                                                out_stride);
+  }
+}
+
 template <int rows, int vectors = kScoreVectors>
 inline void multiply_vectors(const Rows& a, std::size_t depth, const Rows& b, std::size_t count, float* out,
                              std::size_t out_stride) {
   if constexpr (vectors > 1) {
     if (count != vectors) return multiply_vectors<rows, vectors - 1>(a, depth, b, count, out, out_stride);
   }
-  multiply_block<rows, vectors>(a, depth, b, out, out_stride);
+  multiply_row_groups<rows, vectors>(a, depth, b, out, out_stride);
 }
 
 /// out [rows][columns] = a [rows][depth] * b [depth][columns], columns being a multiple of 16.
@@ -82,28 +94,33 @@ inline void pack_rows(const Rows& in, std::size_t first, std::size_t count, std:
   }
 }
 
+/// From one row of keys or scores to the next: an odd number of cache lines, so that the rows share no cache sets.
+inline std::size_t row_stride(std::size_t tokens) { return (tokens + kLanes - 1) / kLanes * kLanes | kLanes; }
+
 /// Where the intermediate values of a head lie. Values are copied: heads of a wide array share few cache sets.
 struct HeadScratch {
-  float* keys;    ///< [head_size][padded tokens]
+  float* keys;    ///< [head_size][row_stride]
   float* values;  ///< [tokens][head_size rounded up to 16]
   float* query;   ///< [kQueryRows][head_size rounded up to 16]
-  float* scores;  ///< [kQueryRows][padded tokens]
+  float* scores;  ///< [kQueryRows][row_stride]
   float* sums;    ///< [kQueryRows][head_size rounded up to 16]
 };
 
 template <int rows = kQueryRows>
 inline void attend_rows(const Attention& args, const HeadView& view, std::size_t first, std::size_t count,
-                        std::size_t padded, const HeadScratch& scratch) {
+                        const HeadScratch& scratch) {
   if constexpr (rows > 1) {
-    if (count != rows) return attend_rows<rows - 1>(args, view, first, count, padded, scratch);
+    if (count != rows) return attend_rows<rows - 1>(args, view, first, count, scratch);
   }
+  const std::size_t stride = row_stride(view.tokens);
+  const std::size_t padded = (view.tokens + kLanes - 1) / kLanes * kLanes;
   const std::size_t sums_stride = (view.head_size + kLanes - 1) / kLanes * kLanes;
   pack_rows(view.query, first, rows, view.head_size, broadcast(args.scale), scratch.query, sums_stride);
-  multiply_rows<rows>({scratch.query, sums_stride}, view.head_size, {scratch.keys, padded}, padded, scratch.scores,
-                      padded);
+  multiply_rows<rows>({scratch.query, sums_stride}, view.head_size, {scratch.keys, stride}, padded, scratch.scores,
+                      stride);
   float inverse[rows];
-  softmax_numerators(args, view, first, rows, scratch.scores, padded, inverse);
-  multiply_rows<rows>({scratch.scores, padded}, view.tokens, {scratch.values, sums_stride}, sums_stride, scratch.sums,
+  softmax_numerators(args, view, first, rows, scratch.scores, stride, inverse);
+  multiply_rows<rows>({scratch.scores, stride}, view.tokens, {scratch.values, sums_stride}, sums_stride, scratch.sums,
                       sums_stride);
   for (int r = 0; r < rows; ++r) {
     float* out = view.out + (first + r) * view.out_stride;
@@ -121,19 +138,22 @@ inline void attend_rows(const Attention& args, const HeadView& view, std::size_t
 inline void attention_fp32(const Attention& args, const AttentionRange& range, float* scratch) {
   for_each_head(args, range, [&](HeadView view) {
     float* left = apply_rotation(view, args.options, scratch);
-    const std::size_t padded = (view.tokens + kLanes - 1) / kLanes * kLanes;
+    const std::size_t stride = row_stride(view.tokens);
     const std::size_t columns = (view.head_size + kLanes - 1) / kLanes * kLanes;
     HeadScratch parts;
     parts.keys = left;
-    parts.values = parts.keys + view.head_size * padded;
+    parts.values = parts.keys + view.head_size * stride;
     parts.query = parts.values + view.tokens * columns;
     parts.scores = parts.query + kQueryRows * columns;
-    parts.sums = parts.scores + kQueryRows * padded;
-    transpose_keys(view, padded, parts.keys);
+    parts.sums = parts.scores + kQueryRows * stride;
+    transpose_keys(view, stride, parts.keys);
     pack_rows(view.value, 0, view.tokens, view.head_size, broadcast(1.0f), parts.values, columns);
-    for (std::size_t i = 0; i < view.tokens; i += kQueryRows) {
-      const std::size_t rows = view.tokens - i < kQueryRows ? view.tokens - i : kQueryRows;
-      attend_rows(args, view, i, rows, padded, parts);
+    // Nearly equal blocks: few rows at once leave the multipliers waiting for each other.
+    const std::size_t blocks = (view.tokens + kQueryRows - 1) / kQueryRows;
+    const std::size_t step = (view.tokens + blocks - 1) / blocks;
+    for (std::size_t i = 0; i < view.tokens; i += step) {
+      const std::size_t rows = view.tokens - i < step ? view.tokens - i : step;
+      attend_rows(args, view, i, rows, parts);
     }
   });
 }

@@ -124,18 +124,25 @@ inline float largest_score(const float* scores, std::size_t tokens) {
 
 /// Turns a row of scores into e^(score - peak), 0 from the text's end up to the next multiple of 16; returns their sum.
 inline float exponentiate(float* scores, std::size_t tokens, float peak) {
+  constexpr int kTogether = 4;
   const F32x16 top = broadcast(peak);
   F32x16 sum = broadcast(0.0f);
   std::size_t j = 0;
-  for (; j + kLanes <= tokens; j += kLanes) {
-    const F32x16 weight = exponential_of_negative(sub(load(scores + j), top));
-    store(scores + j, weight);
-    sum = add(sum, weight);
+  for (; j + kTogether * kLanes <= tokens; j += kTogether * kLanes) {
+    F32x16 weight[kTogether];
+    unroll<kTogether>([&]<int v>() WEIR_INLINED { weight[v] = sub(load(scores + j + v * kLanes), top); });
+    exponential_of_negative(weight);
+    unroll<kTogether>([&]<int v>() WEIR_INLINED {
+      store(scores + j + v * kLanes, weight[v]);
+      sum = add(sum, weight[v]);
+    });
   }
-  if (j < tokens) {
-    const F32x16 weight = exponential_of_negative(sub(load(scores + j), top));
-    store(scores + j, keep_first(weight, static_cast<int>(tokens - j)));
-    sum = add(sum, keep_first(weight, static_cast<int>(tokens - j)));
+  for (; j < tokens; j += kLanes) {
+    F32x16 weight[1] = {sub(load(scores + j), top)};
+    exponential_of_negative(weight);
+    if (tokens - j < kLanes) weight[0] = keep_first(weight[0], static_cast<int>(tokens - j));
+    store(scores + j, weight[0]);
+    sum = add(sum, weight[0]);
   }
   return reduce_add(sum);
 }

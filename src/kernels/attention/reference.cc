@@ -5,6 +5,7 @@ namespace {
 
 constexpr int kQueryRows = 1;
 constexpr int kScoreVectors = 1;
+constexpr int kAccumulators = 1;
 
 }  // namespace
 }  // namespace weir::kernels

@@ -27,12 +27,12 @@ const AttentionVariant& choose_attention(cpu::Features features, AttentionPrecis
 }
 
 std::size_t attention_scratch_floats(std::size_t longest_text, std::size_t head_size) {
-  const std::size_t tokens = (longest_text + 31) / 32 * 32;
+  const std::size_t tokens = (longest_text + 31) / 32 * 32 + 16;
   const std::size_t columns = (head_size + 31) / 32 * 32;
   constexpr std::size_t kScoreRows = 16;
   const std::size_t packed = 4 * tokens * columns;  // rotated q and k, packed keys; or q, k, v in bf16
   const std::size_t scores = 2 * kScoreRows * tokens;
-  const std::size_t block = kScoreRows * columns + kScoreRows * 16;
+  const std::size_t block = 2 * kScoreRows * columns + kScoreRows * 16;  // queries and sums
   constexpr std::size_t kAlignment = 16;
   return packed + scores + block + kAlignment;
 }

@@ -5,6 +5,7 @@ namespace {
 
 constexpr int kQueryRows = 6;
 constexpr int kScoreVectors = 1;
+constexpr int kAccumulators = 6;
 
 }  // namespace
 }  // namespace weir::kernels

@@ -3,8 +3,9 @@
 namespace weir::kernels {
 namespace {
 
-constexpr int kQueryRows = 6;
+constexpr int kQueryRows = 12;
 constexpr int kScoreVectors = 4;
+constexpr int kAccumulators = 24;
 
 }  // namespace
 }  // namespace weir::kernels

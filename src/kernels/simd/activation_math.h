@@ -27,21 +27,26 @@ inline F32x16 exponential(F32x16 x) {
   return from_bits(add(bits(p), shift_left<23>(n)));
 }
 
-/// e^x for x <= 0, as softmax needs it: relative error < 4e-7, half of the operations of exponential(). Below -87.3 the
-/// result stays at e^-87.3; NaN stays NaN. Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits; the
-/// polynomial is fitted for the least maximum relative error on |r| <= ln(2)/2.
-inline F32x16 exponential_of_negative(F32x16 x) {
-  x = max(broadcast(-87.3f), x);  // in this order NaN passes through
+/// e^x for x <= 0, in place, as softmax needs it: relative error < 4e-7, half of the operations of exponential(). Below
+/// -87.3 the result stays at e^-87.3; NaN stays NaN. Adding 1.5 * 2^23 rounds to an integer and leaves it in the low
+/// bits; the polynomial is fitted for the least maximum relative error on |r| <= ln(2)/2. Several vectors at once, as
+/// each is one long chain of dependent operations.
+template <std::size_t count>
+WEIR_INLINED inline void exponential_of_negative(F32x16 (&x)[count]) {
+  constexpr int kCount = static_cast<int>(count);
+  constexpr float kCoefficients[] = {0.0418901704f, 0.166671142f, 0.499992311f, 1.0f, 1.0f};
   const F32x16 shifter = broadcast(12582912.0f);
-  const F32x16 shifted = fma(x, broadcast(1.44269504f), shifter);
-  const F32x16 r = fma(sub(shifted, shifter), broadcast(-0.693147181f), x);
-  F32x16 p = broadcast(0.00831252709f);
-  p = fma(p, r, broadcast(0.0418901704f));
-  p = fma(p, r, broadcast(0.166671142f));
-  p = fma(p, r, broadcast(0.499992311f));
-  p = fma(p, r, broadcast(1.0f));
-  p = fma(p, r, broadcast(1.0f));
-  return from_bits(add(bits(p), shift_left<23>(bits(shifted))));
+  F32x16 shifted[count];
+  F32x16 r[count];
+  F32x16 p[count];
+  unroll<kCount>([&]<int i>() WEIR_INLINED { x[i] = max(broadcast(-87.3f), x[i]); });  // in this order NaN passes
+  unroll<kCount>([&]<int i>() WEIR_INLINED { shifted[i] = fma(x[i], broadcast(1.44269504f), shifter); });
+  unroll<kCount>([&]<int i>() WEIR_INLINED { r[i] = fma(sub(shifted[i], shifter), broadcast(-0.693147181f), x[i]); });
+  unroll<kCount>([&]<int i>() WEIR_INLINED { p[i] = broadcast(0.00831252709f); });
+  unroll<5>([&]<int c>() WEIR_INLINED {
+    unroll<kCount>([&]<int i>() WEIR_INLINED { p[i] = fma(p[i], r[i], broadcast(kCoefficients[c])); });
+  });
+  unroll<kCount>([&]<int i>() WEIR_INLINED { x[i] = from_bits(add(bits(p[i]), shift_left<23>(bits(shifted[i])))); });
 }
 
 /// x / (1 + e^-x), absolute error < 1e-6 * max(1, |x|).

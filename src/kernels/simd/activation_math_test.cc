@@ -30,6 +30,12 @@ F32x16 coarse(F32x16 x) {
   return y[0];
 }
 
+F32x16 exponential_below_zero(F32x16 x) {
+  F32x16 y[1] = {x};
+  exponential_of_negative(y);
+  return y[0];
+}
+
 double relative_to_x(double error, double x) { return std::fabs(error) / std::max(1.0, std::fabs(x)); }
 
 TEST(ActivationMath, Exponential) {
@@ -42,10 +48,10 @@ TEST(ActivationMath, Exponential) {
 
 TEST(ActivationMath, ExponentialOfNegative) {
   const auto error = [](double x, double y) { return std::fabs(y / std::exp(x) - 1); };
-  EXPECT_LT(worst(exponential_of_negative, error, -87, 0), 4e-7);
-  EXPECT_EQ(exponential_of_negative(broadcast(0.0f)).lane[0], 1.0f);
-  EXPECT_GT(exponential_of_negative(broadcast(-INFINITY)).lane[0], 0.0f);
-  EXPECT_TRUE(std::isnan(exponential_of_negative(broadcast(std::nanf(""))).lane[0]));
+  EXPECT_LT(worst(exponential_below_zero, error, -87, 0), 4e-7);
+  EXPECT_EQ(exponential_below_zero(broadcast(0.0f)).lane[0], 1.0f);
+  EXPECT_GT(exponential_below_zero(broadcast(-INFINITY)).lane[0], 0.0f);
+  EXPECT_TRUE(std::isnan(exponential_below_zero(broadcast(std::nanf(""))).lane[0]));
 }
 
 TEST(ActivationMath, GeluErf) {
