@@ -8,6 +8,7 @@
 #include "base/mapped_file.h"
 #include "onnx/external_data.h"
 #include "onnx/proto.h"
+#include "onnx/read_graph.h"
 
 namespace weir::onnx {
 namespace {
@@ -165,6 +166,44 @@ std::vector<std::pair<std::string, std::int64_t>> Model::opsets() const {
   std::vector<std::pair<std::string, std::int64_t>> opsets;
   for (const auto& opset : impl_->model.opset_import()) opsets.emplace_back(opset.domain(), opset.version());
   return opsets;
+}
+
+Graph Model::graph() const { return read_graph(impl_->model, impl_->name, impl_->folder); }
+
+bool Model::drop_activation_rounding() {
+  auto& graph = *impl_->model.mutable_graph();
+  std::set<std::string> fixed;
+  for (const auto& tensor : graph.initializer()) fixed.insert(tensor.name());
+  std::set<std::string> rounded;
+  std::vector<::onnx::NodeProto*> pairs;
+  for (auto& node : *graph.mutable_node()) {
+    const bool quantizes = node.op_type() == "QuantizeLinear" && node.input_size() > 0 && node.output_size() == 1;
+    if (!quantizes || fixed.contains(node.input(0))) continue;
+    rounded.insert(node.output(0));
+    pairs.push_back(&node);
+  }
+  for (auto& node : *graph.mutable_node()) {
+    for (int i = 0; i < node.input_size(); ++i) {
+      if (!rounded.contains(node.input(i))) continue;
+      if (node.op_type() != "DequantizeLinear" || i != 0) return false;
+      pairs.push_back(&node);
+    }
+  }
+  for (::onnx::NodeProto* node : pairs) {
+    node->set_op_type("Identity");
+    node->clear_domain();
+    node->clear_attribute();
+    node->mutable_input()->DeleteSubrange(1, node->input_size() - 1);
+  }
+  // What they said of the types is no longer so, and nobody needs their scales.
+  graph.clear_value_info();
+  std::set<std::string> used;
+  for (const auto& node : graph.node()) used.insert(node.input().begin(), node.input().end());
+  auto& tensors = *graph.mutable_initializer();
+  const auto unused =
+      std::remove_if(tensors.begin(), tensors.end(), [&](const auto& tensor) { return !used.contains(tensor.name()); });
+  tensors.erase(unused, tensors.end());
+  return true;
 }
 
 Result<std::vector<std::string>> Model::external_files() const {

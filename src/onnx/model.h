@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "onnx/graph.h"
 #include "onnx/weights_file.h"
 
 namespace weir::onnx {
@@ -39,6 +40,14 @@ class Model {
   const std::vector<ValueInfo>& outputs() const;
   /// Domain ("" is the standard one) and version.
   std::vector<std::pair<std::string, std::int64_t>> opsets() const;
+
+  /// Nodes and tensors, valid while the Model lives and until move_weights().
+  Graph graph() const;
+
+  /// Takes the rounding of activations out: where QuantizeLinear and DequantizeLinear stand in pairs around operators
+  /// in floating point, each becomes an Identity. False, and nothing is changed, when something else takes 8-bit
+  /// numbers.
+  bool drop_activation_rounding();
 
   /// The external files that tensors refer to, relative to the folder, each once. kCorrupt when one leads out of it.
   Result<std::vector<std::string>> external_files() const;
