@@ -30,6 +30,7 @@ constexpr char kFooter[] =
 struct Flags {
   importer::Options options;
   std::string pooling;
+  std::string rewrite = "auto";
   std::uint32_t max_tokens = 0;
   bool normalize = false;
   bool no_normalize = false;
@@ -51,6 +52,11 @@ void add_flags(CLI::App& app, Flags& flags) {
       ->default_str("fp32");
   app.add_flag("--padded", flags.options.padded,
                "a graph of standard ONNX operators, which any ONNX Runtime computes; slower, and in fp32");
+  app.add_option(
+         "--rewrite", flags.rewrite,
+         "of an ONNX file: auto, import the encoder that is recognized in it, if it computes the same; required, "
+         "fail where that is not so; never, take the graph as it is")
+      ->capture_default_str();
   app.add_flag("--force", flags.options.replace, "replace the bundle in DIR");
   app.add_flag("-q,--quiet", flags.quiet, "no progress lines and no summary");
   app.footer(kFooter);
@@ -65,6 +71,13 @@ Status apply(const CLI::App& app, Flags& flags) {
                    "--pooling");
     }
   }
+  if (flags.rewrite != "auto" && flags.rewrite != "never" && flags.rewrite != "required") {
+    return Error(ErrorKind::kInvalidArgument, "--rewrite: '" + flags.rewrite + "' is none of auto, required and never",
+                 "--rewrite");
+  }
+  flags.options.rewrite = flags.rewrite == "auto"    ? importer::Rewrite::kAuto
+                          : flags.rewrite == "never" ? importer::Rewrite::kNever
+                                                     : importer::Rewrite::kRequired;
   if (app.count("--max-tokens") > 0) overrides.max_tokens = flags.max_tokens;
   if (flags.normalize || flags.no_normalize) overrides.normalize = flags.normalize;
   return {};
@@ -86,6 +99,7 @@ void print_summary(const importer::Summary& summary, const std::string& target, 
   std::printf("  name        %s\n", manifest.name.c_str());
   std::printf("  family      %s, %s, %s\n", manifest.family.c_str(), manifest.precision.c_str(),
               std::string(bundle::layout_name(manifest.layout)).c_str());
+  if (!summary.rewrite.empty()) std::printf("  onnx graph  %s\n", summary.rewrite.c_str());
   if (summary.agreement) std::printf("  agreement   %s\n", summary.agreement->text().c_str());
   if (!summary.precision_reason.empty()) {
     std::printf("  precision   %s: %s\n", manifest.precision.c_str(), summary.precision_reason.c_str());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "families/family.h"
 #include "importer/conversion.h"
@@ -33,8 +34,8 @@ Status check_dimensions(const huggingface::Layout& layout, const families::Facts
 }
 
 /// A tokenizer that does not list token_type_ids among what it gives leaves them all 0.
-Status apply_tokenizer_settings(const std::string& folder, families::Architecture& architecture) {
-  const auto path = huggingface::find_file({folder}, "tokenizer_config.json");
+Status apply_tokenizer_settings(const std::vector<std::string>& folders, families::Architecture& architecture) {
+  const auto path = huggingface::find_file(folders, "tokenizer_config.json");
   if (!path) return {};
   WEIR_ASSIGN_OR_RETURN(const auto config, huggingface::JsonObject::read(*path));
   WEIR_ASSIGN_OR_RETURN(const auto names, config.texts("model_input_names"));
@@ -64,11 +65,13 @@ Result<Conversion> convert_checkpoint(const ConversionRequest& request) {
   Conversion conversion;
   WEIR_ASSIGN_OR_RETURN(huggingface::Layout layout,
                         huggingface::read_layout({source.folders, request.overrides, true}));
-  const std::string folder =
-      layout.transformer_path.empty() ? source.root : source.root + "/" + layout.transformer_path;
+  std::string folder = layout.transformer_path.empty() ? source.root : source.root + "/" + layout.transformer_path;
+  // What import made of another form has the original's tokenizer beside the original.
+  const bool is_made = !source.checkpoint_folder.empty();
+  if (is_made) folder = source.checkpoint_folder;
   WEIR_ASSIGN_OR_RETURN(const auto config, huggingface::JsonObject::read(folder + "/config.json"));
   WEIR_ASSIGN_OR_RETURN(families::Architecture architecture, families::read_architecture(config));
-  WEIR_RETURN_IF_ERROR(apply_tokenizer_settings(folder, architecture));
+  WEIR_RETURN_IF_ERROR(apply_tokenizer_settings(is_made ? source.folders : std::vector{folder}, architecture));
   const families::Facts& facts = architecture.facts();
   WEIR_RETURN_IF_ERROR(limit_tokens(request, facts, layout));
   WEIR_RETURN_IF_ERROR(check_dimensions(layout, facts));

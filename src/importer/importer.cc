@@ -3,14 +3,17 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "importer/conversion.h"
 #include "importer/golden.h"
 #include "importer/packing.h"
+#include "importer/rewrite.h"
 #include "tokenizers/tokenizer.h"
 
 namespace weir::importer {
@@ -54,14 +57,18 @@ class Import {
     WEIR_ASSIGN_OR_RETURN(StagedFolder staged, stage());
     WEIR_RETURN_IF_ERROR(step("writing graph and weights"));
     WEIR_RETURN_IF_ERROR(check_precision_for(source));
-    const ConversionRequest request{&source, options_.overrides, staged.path(), "fp32", false, options_.cancelled};
-    WEIR_ASSIGN_OR_RETURN(Conversion conversion,
-                          source.kind == Source::Kind::kOnnx ? convert_onnx(request) : convert_checkpoint(request));
+    ConversionRequest request{&source, options_.overrides, staged.path(), "fp32", false, options_.cancelled};
+    Summary summary;
+    std::optional<Recognition> recognition;
+    WEIR_ASSIGN_OR_RETURN(Conversion conversion, convert(request, recognition, summary));
     bundle::Manifest& manifest = conversion.manifest;
     WEIR_RETURN_IF_ERROR(step("checking the tokenizer"));
     WEIR_ASSIGN_OR_RETURN(const auto tokenizer, take_tokenizer(conversion, staged.path()));
-    Summary summary;
     WEIR_RETURN_IF_ERROR(take_packed(request, *tokenizer, manifest, summary));
+    if (recognition) {
+      manifest.lineage.steps.insert(manifest.lineage.steps.begin(), "recognize: onnx, " + summary.rewrite);
+      remove_folder(recognition->source.checkpoint_folder);
+    }
     manifest.name = options_.name.empty() ? target_name(options_.target) : options_.name;
     WEIR_RETURN_IF_ERROR(step("computing golden vectors"));
     WEIR_ASSIGN_OR_RETURN(const auto golden,
@@ -86,6 +93,66 @@ class Import {
     return {};
   }
 
+  /// Writes the padded fp32 graph. Of an ONNX file that is rewritten, `request` then means the checkpoint made of it.
+  Result<Conversion> convert(ConversionRequest& request, std::optional<Recognition>& recognition,
+                             Summary& summary) const {
+    if (request.source->kind == Source::Kind::kCheckpoint) return convert_checkpoint(request);
+    if (options_.rewrite == Rewrite::kNever) return convert_onnx(request);
+    auto rewritten = convert_rewritten(request, recognition, summary);
+    if (rewritten.ok()) return rewritten;
+    remove_folder(request.folder + "/recognized");
+    const Error& error = rewritten.error();
+    const bool machine_failed = error.kind == ErrorKind::kIo || error.kind == ErrorKind::kCancelled;
+    if (machine_failed) return rewritten;
+    const bool is_ordered = options_.precision == "int8" || options_.precision == "bf16";
+    if (is_ordered || options_.rewrite == Rewrite::kRequired) {
+      return Error(error.kind, request.source->onnx_path + ": cannot be rewritten: " + error.message, error.where);
+    }
+    summary.rewrite = "runs as it is: " + error.message;
+    log::info("ONNX graph runs as it is", {{"file", request.source->onnx_path}, {"reason", error.message}});
+    return convert_onnx(request);
+  }
+
+  Result<Conversion> convert_rewritten(ConversionRequest& request, std::optional<Recognition>& recognition,
+                                       Summary& summary) const {
+    WEIR_ASSIGN_OR_RETURN(Recognition found, recognize_onnx(request));
+    WEIR_RETURN_IF_ERROR(check_gain(found));
+    WEIR_RETURN_IF_ERROR(step("writing what was recognized: " + found.description));
+    ConversionRequest of_checkpoint = request;
+    of_checkpoint.source = &found.source;
+    of_checkpoint.overrides = found.overrides;
+    WEIR_ASSIGN_OR_RETURN(Conversion conversion, convert_checkpoint(of_checkpoint));
+    WEIR_RETURN_IF_ERROR(step("comparing it with the original"));
+    WEIR_ASSIGN_OR_RETURN(const RewriteAgreement agreement, check_rewrite(found, conversion, request));
+    summary.rewrite = found.description + "; " + agreement.text();
+    std::erase_if(conversion.files, [&](const std::string& file) { return file.starts_with(request.folder + "/"); });
+    conversion.files.insert(conversion.files.end(), found.files.begin(), found.files.end());
+    recognition = std::move(found);
+    request.source = &recognition->source;
+    request.overrides = recognition->overrides;
+    return conversion;
+  }
+
+  /// A graph in 8 bits would be larger and slower in more.
+  Status check_gain(const Recognition& found) const {
+    const bool is_asked_for =
+        options_.rewrite == Rewrite::kRequired || options_.precision == "int8" || options_.precision == "bf16";
+    if (found.rounding == recognize::Rounding::kNone || is_asked_for) return {};
+    std::string against = "fp32 is asked for";
+    if (options_.precision == "auto" && !options_.padded) {
+      WEIR_ASSIGN_OR_RETURN(against, reason_against("int8"));
+    }
+    if (against.empty()) return {};
+    return Error(ErrorKind::kUnsupported, "it is recognized (" + found.description +
+                                              "), but in 8 bits, and would be rewritten in more, as " + against +
+                                              "; give --precision int8, or --rewrite required");
+  }
+
+  static void remove_folder(const std::string& folder) {
+    std::error_code code;
+    fs::remove_all(folder, code);
+  }
+
   Status check_precision_for(const Source& source) const {
     WEIR_RETURN_IF_ERROR(check_precision(options_.precision));
     const bool is_ordered = options_.precision == "int8" || options_.precision == "bf16";
@@ -93,10 +160,10 @@ class Import {
       return Error(ErrorKind::kInvalidArgument,
                    "--padded: padded graphs are in fp32; --precision is " + options_.precision, "--padded");
     }
-    if (source.kind != Source::Kind::kOnnx || !is_ordered) return {};
-    return Error(ErrorKind::kUnsupported,
-                 "--precision: an ONNX file is taken as it is; " + options_.precision +
-                     " is made of a checkpoint (model.safetensors)",
+    if (source.kind != Source::Kind::kOnnx || !is_ordered || options_.rewrite != Rewrite::kNever) return {};
+    return Error(ErrorKind::kInvalidArgument,
+                 "--precision: " + options_.precision +
+                     " is made of what is recognized in an ONNX file; --rewrite never takes it as it is",
                  "--precision");
   }
 
@@ -104,7 +171,7 @@ class Import {
   Status take_packed(const ConversionRequest& request, const tokenizers::Tokenizer& tokenizer,
                      bundle::Manifest& manifest, Summary& summary) const {
     if (request.source->kind == Source::Kind::kOnnx) {
-      summary.precision_reason = "an ONNX file is taken as it is";
+      summary.precision_reason = "an ONNX graph runs as it is";
       return {};
     }
     if (options_.padded) {

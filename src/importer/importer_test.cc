@@ -247,6 +247,7 @@ TEST_F(ImporterTest, OnnxFileInItsFolderBelow) {
   fs::rename(options_.target + "/model.weights", source("onnx/model.weights"));
   fs::remove_all(options_.target);
   fs::remove(source("model.safetensors"));
+  options_.rewrite = Rewrite::kNever;
   expect_imported();
   const auto loaded = bundle::load(options_.target);
   EXPECT_EQ(loaded->manifest.family, "onnx");

@@ -13,6 +13,7 @@ struct Source {
   Kind kind = Kind::kCheckpoint;
   std::string onnx_path;             ///< For kOnnx.
   std::vector<std::string> folders;  ///< Where the model's other files may lie, the first place first.
+  std::string checkpoint_folder;     ///< With config.json and weights; empty: where the layout says.
   std::string root;                  ///< What names in the bundle's lineage are relative to.
 };
 
