@@ -175,6 +175,8 @@ def measure(program, bundle, seconds):
     if run.returncode != 0:
         raise NotPossible(f"{program} bench: {run.stderr.strip()[-300:]}")
     figures = json.loads(run.stdout)["runs"][0]
+    if figures["requests_per_second"] <= 0:
+        raise NotPossible(f"the machine gave so little time that a run of {seconds} s answered nothing")
     return 1 / figures["requests_per_second"], figures["server"]["cpu_cores"] / figures["requests_per_second"]
 
 

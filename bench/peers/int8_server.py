@@ -26,9 +26,10 @@ class OnnxRuntime:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         self.session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        self.names = {each.name for each in self.session.get_inputs()}
 
     def compute(self, feeds):
-        return self.session.run(None, feeds)[0]
+        return self.session.run(None, {name: value for name, value in feeds.items() if name in self.names})[0]
 
 
 class OpenVino:
