@@ -56,7 +56,7 @@ def peers(options):
     def int8_peer(name, engine, suffix):
         run = f"{int8} {engine} {work}/models/{engine}.{suffix} {tokenizer}"
         shape = f"--workers {cores} --threads 1"
-        note = f"one text a call, {cores} workers of one thread, minimal HTTP server"
+        note = f"one text a call, {cores} workers of one thread, every length warmed up, minimal HTTP server"
         return Peer(name, "int8", f"{run} {{port}} {shape}", note, f"{run} 0 {shape} --direct {texts} 6")
 
     return [
@@ -139,7 +139,7 @@ def versions_of(options, environment):
 def shown_command(options, command):
     for path, name in ((options.work, "WORK"), (options.model, "MODEL"), (options.texts, "TEXTS"), (options.weir, "weir"), (str(HERE), "bench")):
         command = command.replace(str(path), name)
-    return command
+    return command.strip()
 
 
 def measure(options):
@@ -210,7 +210,7 @@ def wins(results):
             for name, each in theirs.items():
                 value = median_of(each["rounds"], clients, figure)
                 if sign * value > best[0]:
-                    lines.append(f"- {clients} clients, {what}: {name} {shown(value, 1)} against {best[1]} {shown(abs(best[0]), 1)}")
+                    lines.append(f"- {clients} client{'s' if clients != '1' else ''}, {what}: {name} {shown(value, 1)} against {best[1]} {shown(abs(best[0]), 1)}")
     return lines
 
 
@@ -241,7 +241,7 @@ def spread(document):
         values = [each["50"]["requests_per_second"] for each in result["rounds"] if "50" in each]
         if len(values) > 1:
             worst.append(f"{name} {100 * (max(values) / min(values) - 1):.0f} %")
-    return "Between rounds, requests/s with 50 clients differed by: " + ", ".join(worst) + "."
+    return "Between rounds, requests/s with 50 clients differed by: " + ", ".join(worst) + "." if worst else "One round only."
 
 
 def page(_):

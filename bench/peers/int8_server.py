@@ -56,8 +56,15 @@ class Encoder:
         self.tokenizer.no_padding()
         self.tokenizer.enable_truncation(256)
 
+    def warm(self):
+        """Every length once: engines prepare something for each shape, which is no part of a steady server."""
+        for length in range(3, 257):
+            self.encode(numpy.full((1, length), 100, numpy.int64))
+
     def __call__(self, text):
-        ids = numpy.array([self.tokenizer.encode(text).ids], numpy.int64)
+        return self.encode(numpy.array([self.tokenizer.encode(text).ids], numpy.int64))
+
+    def encode(self, ids):
         hidden = self.engine.compute({"input_ids": ids, "attention_mask": numpy.ones_like(ids), "token_type_ids": numpy.zeros_like(ids)})
         vector = hidden[0].mean(axis=0, dtype=numpy.float32)
         return vector / numpy.linalg.norm(vector)
@@ -127,6 +134,8 @@ def main():
     options = parser.parse_args()
     encoder = Encoder(options)
     pool = concurrent.futures.ThreadPoolExecutor(options.workers)
+    barrier = threading.Barrier(options.workers)  # so that each worker warms up its own
+    list(pool.map(lambda _: (barrier.wait(), encoder.warm()), range(options.workers)))
     if options.direct:
         direct(encoder, pool, options.direct[0], float(options.direct[1]))
     else:
