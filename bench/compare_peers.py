@@ -132,7 +132,7 @@ def versions_of(options, environment):
     if environment is None:
         return {"weir": subprocess.run([options.weir, "--version"], capture_output=True, text=True, check=True).stdout.strip().removeprefix("weir ")}
     listed = subprocess.run([Path(options.work) / environment / "bin" / "pip", "list", "--format", "json"], capture_output=True, text=True, check=True).stdout
-    installed = {each["name"].lower(): each["version"] for each in json.loads(listed)}
+    installed = {each["name"].lower().replace("_", "-"): each["version"] for each in json.loads(listed)}
     return {name: installed[name] for name in VERSIONS[environment] if name in installed}
 
 
@@ -173,8 +173,9 @@ INTRODUCTION = """# Benchmarks: weir beside its peers
 Made by `bench/compare_peers.py page` from the results recorded in `bench/results`; do not edit.
 
 sentence-transformers/all-MiniLM-L6-v2, one text a request, all servers on the machine that also runs the load generator
-(`weir bench`, closed loops), one server at a time, in alternating rounds; medians of the rounds. What repeats between the rounds of
-one server differs by some percent, so smaller differences mean nothing.
+(`weir bench`, closed loops), one server at a time, in alternating rounds; medians of the rounds. In-process: texts per second without a server, as many at once
+as the machine has cores or more. Only speed is compared here: weir's int8 vectors are compared with fp32 at import, those of the
+others are what their own tools make.
 """
 
 REPEAT = """## Again
@@ -225,7 +226,9 @@ def table(document):
             continue
         cells = []
         for clients in map(str, CLIENTS):
-            figures = [shown(median_of(rounds, clients, figure), digits) for figure, digits in (("requests_per_second", 0), ("p50_ms", 0), ("p99_ms", 0))]
+            figures = [shown(median_of(rounds, clients, "requests_per_second"))]
+            for value in (median_of(rounds, clients, "p50_ms"), median_of(rounds, clients, "p99_ms")):
+                figures.append(shown(value, 1 if value is not None and value < 10 else 0))
             cells.append(", ".join(figures))
         direct = statistics.median(result["in_process"]) if result["in_process"] else None
         share = median_of(rounds, "50", "share_of_peak")

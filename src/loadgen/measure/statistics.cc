@@ -58,12 +58,16 @@ struct Spike {
   double height = 0;
 };
 
-std::vector<Spike> find_spikes(const std::vector<double>& y, double step_seconds) {
-  const double middle = median(y);
+/// The least height of a spike.
+double spike_bound(const std::vector<double>& y, double middle) {
   std::vector<double> deviations;
   deviations.reserve(y.size());
   for (const double value : y) deviations.push_back(std::abs(value - middle));
-  const double bound = std::max(middle + 8 * median(deviations), 1.5 * middle);
+  return std::max(middle + 8 * median(deviations), 1.5 * middle);
+}
+
+/// Intervals above `bound`, those in a row as one.
+std::vector<Spike> find_spikes(const std::vector<double>& y, double step_seconds, double bound) {
   std::vector<Spike> spikes;
   bool inside = false;
   for (std::size_t i = 0; i < y.size(); ++i) {
@@ -112,6 +116,32 @@ double chance_of_regularity(std::size_t events, std::size_t steps, double step_s
     if (irregularity(times, period) <= observed + 1e-9) ++as_regular;
   }
   return static_cast<double>(as_regular + 1) / (kDraws + 1);
+}
+
+constexpr std::size_t kFewestEvents = 4;
+constexpr double kSignificant = 0.01;
+
+/// The period of the spikes, if they have one.
+std::optional<Period> period_of(const std::vector<Spike>& spikes, std::size_t steps, double step_seconds) {
+  constexpr double kMostIrregular = 0.25;
+  // More than every third interval: that is how the server is, not an event.
+  if (spikes.size() < kFewestEvents || spikes.size() > steps / 3) return std::nullopt;
+  std::vector<double> times;
+  std::vector<double> heights;
+  for (const Spike& spike : spikes) {
+    times.push_back(spike.at);
+    heights.push_back(spike.height);
+  }
+  Period period;
+  const double observed = irregularity(times, period.seconds);
+  if (period.seconds <= 0 || observed > std::max(kMostIrregular, step_seconds / period.seconds)) return std::nullopt;
+  period.events = spikes.size();
+  period.height = median(heights);
+  period.p_value = chance_of_regularity(spikes.size(), steps, step_seconds, observed);
+  // The median gap is a whole number of intervals; the whole span is not cut as coarsely.
+  const double periods = std::round((times.back() - times.front()) / period.seconds);
+  period.seconds = (times.back() - times.front()) / periods;
+  return period;
 }
 
 }  // namespace
@@ -178,29 +208,22 @@ Ratio paired_ratio(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 std::optional<Period> find_periodic_spikes(const std::vector<double>& y, double step_seconds) {
-  constexpr std::size_t kFewestEvents = 4;
-  constexpr double kMostIrregular = 0.25;
-  constexpr double kSignificant = 0.01;
-  const std::vector<Spike> spikes = find_spikes(y, step_seconds);
-  // More than every third interval: that is how the server is, not an event.
-  if (spikes.size() < kFewestEvents || spikes.size() > y.size() / 3) return std::nullopt;
-  std::vector<double> times;
-  std::vector<double> heights;
-  for (const Spike& spike : spikes) {
-    times.push_back(spike.at);
-    heights.push_back(spike.height);
+  constexpr double kShares[] = {0, 0.25, 0.5, 0.75};
+  const double middle = median(y);
+  const double bound = spike_bound(y, middle);
+  std::vector<Spike> highest = find_spikes(y, step_seconds, bound);
+  if (highest.size() < kFewestEvents) return std::nullopt;
+  std::nth_element(highest.begin(), highest.begin() + (kFewestEvents - 1), highest.end(),
+                   [](const Spike& a, const Spike& b) { return a.height > b.height; });
+  const double fourth = highest[kFewestEvents - 1].height;
+  for (const double share : kShares) {
+    const double level = std::max(bound, middle + share * (fourth - middle));
+    auto period = period_of(find_spikes(y, step_seconds, level), y.size(), step_seconds);
+    if (!period) continue;
+    period->p_value *= std::size(kShares);  // as many looks, as many chances to be fooled
+    if (period->p_value < kSignificant) return period;
   }
-  Period period;
-  const double observed = irregularity(times, period.seconds);
-  if (period.seconds <= 0 || observed > std::max(kMostIrregular, step_seconds / period.seconds)) return std::nullopt;
-  period.events = spikes.size();
-  period.height = median(heights);
-  period.p_value = chance_of_regularity(spikes.size(), y.size(), step_seconds, observed);
-  if (period.p_value >= kSignificant) return std::nullopt;
-  // The median gap is a whole number of intervals; the whole span is not cut as coarsely.
-  const double periods = std::round((times.back() - times.front()) / period.seconds);
-  period.seconds = (times.back() - times.front()) / periods;
-  return period;
+  return std::nullopt;
 }
 
 }  // namespace weir::loadgen

@@ -45,8 +45,9 @@ struct Period {
 /// Looks for periodic spikes in `y`, a value for each interval of `step_seconds`. A spike is an interval, or several in
 /// a row, above median + 8 × the median absolute deviation and above 1.5 × the median. Its time is that of its highest
 /// interval. Spikes are periodic when there are at least four, one period fits all gaps between them within a quarter
-/// of it or one interval (gaps of several periods allowed), and p < 0.01 by 2,000 draws of random times. Nothing
-/// otherwise.
+/// of it or one interval (gaps of several periods allowed), and p < 0.01 by 2,000 draws of random times. Small ones
+/// between the large do not hide them: all spikes are looked at, then those above 25, 50, 75 % of the fourth highest,
+/// and p is told for the four looks together. Nothing otherwise.
 std::optional<Period> find_periodic_spikes(const std::vector<double>& y, double step_seconds);
 
 }  // namespace weir::loadgen

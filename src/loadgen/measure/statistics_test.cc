@@ -143,6 +143,17 @@ TEST(PeriodicSpikes, OneMissedAndAJitterOfAnIntervalAreAllowed) {
   EXPECT_NEAR(period->seconds, 30, 1);
 }
 
+TEST(PeriodicSpikes, SmallOnesAtRandomTimesDoNotHideThem) {
+  std::vector<double> y = noisy(120, 4);
+  std::mt19937_64 random(4);
+  for (int i = 0; i < 15; ++i) y[random() % y.size()] = 6;
+  for (std::size_t at = 15; at < y.size(); at += 20) y[at] = 200;  // six of them
+  const auto period = find_periodic_spikes(y, 0.25);
+  ASSERT_TRUE(period);
+  EXPECT_NEAR(period->seconds, 5, 0.01);
+  EXPECT_EQ(period->events, 6u);
+}
+
 TEST(PeriodicSpikes, RandomOnesAndNoneAreNotPeriodic) {
   int found = 0;
   for (unsigned seed = 0; seed < 100; ++seed) {
