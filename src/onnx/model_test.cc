@@ -217,5 +217,59 @@ TEST_F(ModelTest, InlineBytesThatContradictTheShape) {
   expect_contains(move_refusal(), "needs 1200 bytes, but it has 1024");
 }
 
+TEST_F(ModelTest, GraphInPlainTypes) {
+  auto& half = add_initializer("half", 2);
+  half.set_data_type(::onnx::TensorProto::FLOAT16);
+  half.add_int32_data(0x3C00);
+  half.add_int32_data(0xC000);
+  add_initializer("short", 3).set_raw_data(std::string(8, 'x'));
+  add_initializer("text", 1).set_data_type(::onnx::TensorProto::STRING);
+  auto& node = *proto_.mutable_graph()->mutable_node(0);
+  node.set_domain("ai.onnx");
+  auto& axes = *node.add_attribute();
+  axes.set_name("axes");
+  axes.set_type(::onnx::AttributeProto::INTS);
+  axes.add_ints(-1);
+  const auto model = write_and_read();
+  const Graph graph = model->graph();
+  EXPECT_EQ(graph.opset, 17);
+  ASSERT_EQ(graph.nodes.size(), 1u);
+  EXPECT_EQ(graph.nodes[0].domain, "");
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(graph.nodes[0].attributes.at("axes")), std::vector<std::int64_t>{-1});
+  ASSERT_TRUE(graph.initializers.contains("half"));
+  EXPECT_EQ(graph.initializers.at("half").bytes.size(), 4u);
+  EXPECT_EQ(graph.initializers.at("half").bytes[1], std::byte{0x3C});
+  expect_contains(graph.unreadable.at("short"), "its shape needs 12 bytes, but it has 8");
+  expect_contains(graph.unreadable.at("text"), "element type 8");
+}
+
+TEST_F(ModelTest, RoundingOfActivationsIsTakenOut) {
+  auto& graph = *proto_.mutable_graph();
+  add_initializer("scale", 1).add_float_data(1);
+  add_initializer("weight", 1).add_float_data(1);
+  graph.clear_node();
+  const auto add_node = [&](const char* op, const char* input, const char* output) {
+    auto& node = *graph.add_node();
+    node.set_op_type(op);
+    node.add_input(input);
+    node.add_input("scale");
+    node.add_output(output);
+  };
+  add_node("QuantizeLinear", "input_ids", "rounded");
+  add_node("DequantizeLinear", "rounded", "restored");
+  add_node("DequantizeLinear", "weight", "last_hidden_state");
+  auto model = write_and_read();
+  ASSERT_TRUE(model->drop_activation_rounding());
+  const Graph changed = model->graph();
+  EXPECT_EQ(changed.nodes[0].op, "Identity");
+  EXPECT_EQ(changed.nodes[1].op, "Identity");
+  EXPECT_EQ(changed.nodes[1].inputs, std::vector<std::string>{"rounded"});
+  EXPECT_EQ(changed.nodes[2].op, "DequantizeLinear");
+  EXPECT_TRUE(changed.initializers.contains("scale"));
+
+  add_node("MatMulInteger", "rounded", "product");
+  EXPECT_FALSE(write_and_read()->drop_activation_rounding()) << "something else takes the 8-bit numbers";
+}
+
 }  // namespace
 }  // namespace weir::onnx
