@@ -54,7 +54,7 @@ Result<std::optional<Value>> embedded_rows(const Call& call, const Constant& tab
   const bool is_table = table.dims().size() == 2 && (is_floating(table.type()) || is_eight_bit(table.type()));
   const bool is_row_list =
       !index_dims.empty() && index_dims.back() == Sample::kSequence && index_dims.size() < kMaxRank;
-  if (!is_table || !is_row_list) return std::optional<Value>();
+  if (!is_table || !is_row_list || indices.empty()) return std::optional<Value>();
   const Sample& sample = call.sample();
   if (equal(indices, sample.ids)) return std::optional<Value>(embedding_view(call, {Rows::kWords, table}, index_dims));
   if (equal(indices, sample.types))

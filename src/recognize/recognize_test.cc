@@ -270,6 +270,17 @@ TEST(Recognize, DamagedGraphs) {
   expect_stopped(proto, "(initializer)");
 
   proto = proto_of("bert.legacy17.sdpa");
+  auto& none = *proto.mutable_graph()->add_initializer();
+  none.set_name("none");
+  none.set_data_type(::onnx::TensorProto::INT64);
+  none.add_dims(0);
+  none.add_dims(5);
+  for (auto& node : *proto.mutable_graph()->mutable_node()) {
+    if (node.op_type() == "Gather" && node.input(1) == "input_ids") node.set_input(1, "none");
+  }
+  expect_stopped(proto, "node");
+
+  proto = proto_of("bert.legacy17.sdpa");
   proto.mutable_graph()->clear_node();
   auto* lone = proto.mutable_graph()->add_node();
   lone->set_op_type("Identity");
