@@ -65,7 +65,7 @@ TEST(Histogram, MergingEqualsRecordingInOne) {
   Histogram whole;
   Histogram parts[3];
   for (int i = 0; i < 3000; ++i) {
-    const Nanoseconds value(i * i * 1000);
+    const Nanoseconds value(std::int64_t{i} * i * 1000);
     whole.record(value);
     parts[i % 3].record(value);
   }
