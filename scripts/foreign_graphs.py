@@ -17,7 +17,7 @@ DistilBERT. The exports are
     qdq, qoperator    quantize_static
 
 `check` imports every file with --rewrite required, runs the original and the bundle's graph in ONNX Runtime's own Python
-module on token ids of several lengths, and prints a row for each: the cosines of the tokens' rows, or the node that
+module on token ids of several lengths, and prints a row for each (imported with --padded, as Python has no operators of ours): the cosines of the tokens' rows, or the node that
 stopped the match.
 """
 
@@ -310,7 +310,7 @@ def import_one(path, arguments, folder):
     if arguments.files.name == "tiny-bert":
         config.unlink()
     (source / "model.onnx").symlink_to(path.resolve())
-    command = [str(arguments.weir), "import", str(source / "model.onnx"), str(bundle), "--rewrite", "required", "--pooling",
+    command = [str(arguments.weir), "import", str(source / "model.onnx"), str(bundle), "--rewrite", "required", "--padded", "--pooling",
                "mean", "--quiet"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     return bundle, None if result.returncode == 0 else result.stderr.strip().splitlines()[-1]
