@@ -117,7 +117,7 @@ void define_text_flags(CLI::App& app, BenchOptions& options) {
   app.add_option("--texts", options.texts.file, "Texts to send: a text a line, .jsonl or .csv; without, made-up ones")
       ->group("The texts");
   app.add_option("--field", options.texts.field, "Of .jsonl and .csv")->capture_default_str()->group("The texts");
-  app.add_option("--texts-per-request", options.texts.texts_per_request, "")
+  app.add_option("--texts-per-request", options.texts.texts_per_request, "Texts in each request")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str()
       ->group("The texts");
