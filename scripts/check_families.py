@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds every model family to its own library: a random small model in each family's own form, imported by weir, its
 token vectors compared with what PyTorch computes, for texts of 1, 2, 7, 128 and the most tokens, alone and mixed in one
-padded batch.
+padded batch. Then the same under the library's heads: labels of texts and of tokens, and SPLADE's weights of words.
 
     python scripts/check_families.py build/release/bin/weir [--family NAME]
 
@@ -9,6 +9,7 @@ Needs torch, transformers, tokenizers and onnxruntime, none of which the project
 """
 
 import argparse
+import copy
 import pathlib
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import tempfile
 import numpy
 import onnxruntime
 import torch
+import transformers
 from tokenizers import Tokenizer, models, processors
 
 import family_models
@@ -33,11 +35,11 @@ def write_tokenizer(folder):
     tokenizer.save(str(folder / "tokenizer.json"))
 
 
-def imported(weir, model, folder):
+def imported(weir, model, folder, flags=("--pooling", "mean", "--no-normalize")):
     model.save(folder / "source")
     write_tokenizer(folder / "source")
-    command = [weir, "import", str(folder / "source"), str(folder / "bundle"), "--pooling", "mean", "--no-normalize",
-               "--max-tokens", str(model.max_tokens), "--precision", "fp32"]
+    command = [weir, "import", str(folder / "source"), str(folder / "bundle"), *flags,
+               "--max-tokens", str(model.max_tokens), "--padded"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(done.stdout + done.stderr)
@@ -70,6 +72,58 @@ def difference(session, model, texts, pad):
     return float(numpy.abs((found - expected)[mask == 1]).max())
 
 
+HEADS = {  # architecture → the graph's output, and what it is of transformers' logits
+    "SequenceClassification": ("logits", lambda logits, mask: logits),
+    "TokenClassification": ("logits", lambda logits, mask: logits),
+    "MaskedLM": ("word_weights", lambda logits, mask: torch.log1p(torch.relu(logits) * mask[..., None]).amax(1)),
+}
+WORD_HEADS = ("bert", "distilbert", "roberta", "xlm-roberta", "camembert", "modernbert")
+
+
+def check_head(weir, name, head, config):
+    """The same model under one of its library's heads, as weir's graph gives it."""
+    auto = getattr(transformers, "AutoModelFor" + head)
+    config = copy.deepcopy(config)
+    if head != "MaskedLM":
+        config.id2label = {0: "a", 1: "b", 2: "c"}
+        config.label2id = {"a": 0, "b": 1, "c": 2}
+    module = family_models.shake(auto.from_config(config), 3)
+    module.tie_weights()
+    model = family_models.Model(module, config.to_dict(), "token_type_ids" in graph_inputs(config), 40)
+    generator = numpy.random.default_rng(2)
+    texts = [generator.integers(4, SIZE.vocabulary, length).tolist() for length in (1, 7, 40)]
+    ids, mask, types = padded(texts, config.pad_token_id or 0)
+    with tempfile.TemporaryDirectory() as folder:
+        task = ["--task", "sparse"] if head == "MaskedLM" else []
+        session = imported(weir, model, pathlib.Path(folder), task)
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+        output, of_logits = HEADS[head]
+        found = session.run([output], {info.name: inputs[info.name] for info in session.get_inputs()})[0]
+    arguments = {key: torch.from_numpy(value) for key, value in inputs.items()}
+    if not model.takes_types:
+        del arguments["token_type_ids"]
+    with torch.no_grad():
+        logits = module(**arguments).logits
+    expected = of_logits(logits, torch.from_numpy(mask)).numpy()
+    where = mask == 1 if head == "TokenClassification" else slice(None)
+    largest = float(numpy.abs((found - expected)[where]).max())
+    print(f"{name:20} {head:24} {largest:.1e}  {'ok' if largest <= TOLERANCE else 'TOO LARGE'}", flush=True)
+    return largest <= TOLERANCE
+
+
+def graph_inputs(config):
+    types = getattr(config, "type_vocab_size", 0) or 0
+    return ["token_type_ids"] if types > 1 and config.model_type not in ("roberta", "xlm-roberta", "camembert") else []
+
+
+def check_heads(weir, name, make):
+    model = make()
+    if not isinstance(model.module, transformers.PreTrainedModel):
+        return True
+    heads = [head for head in HEADS if head != "MaskedLM" or name in WORD_HEADS]
+    return all([check_head(weir, name, head, model.module.config) for head in heads])
+
+
 def check(weir, name, make):
     model = make()
     generator = numpy.random.default_rng(1)
@@ -80,7 +134,7 @@ def check(weir, name, make):
         session = imported(weir, model, pathlib.Path(folder))
         batches = [[text] for text in texts] + [texts, texts[:3], texts[::-1]]
         largest = max(difference(session, model, batch, pad) for batch in batches)
-    print(f"{name:20} {largest:.1e}  {'ok' if largest <= TOLERANCE else 'TOO LARGE'}")
+    print(f"{name:20} {largest:.1e}  {'ok' if largest <= TOLERANCE else 'TOO LARGE'}", flush=True)
     return largest <= TOLERANCE
 
 
@@ -93,6 +147,7 @@ def main():
     table = family_models.families(SIZE)
     names = arguments.family or list(table)
     results = [check(arguments.weir, name, table[name]) for name in names]
+    results += [check_heads(arguments.weir, name, table[name]) for name in names]
     sys.exit(0 if all(results) else 1)
 
 

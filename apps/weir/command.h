@@ -26,6 +26,8 @@ int run_tokenize(int argc, char** argv);
 int run_import(int argc, char** argv);
 int run_embed(int argc, char** argv);
 int run_bench(int argc, char** argv);
+int run_rerank(int argc, char** argv);
+int run_predict(int argc, char** argv);
 
 /// Prints "weir NAME: error: MESSAGE" on standard error and gives the exit status for the error's kind.
 int fail(const char* command, const Error& error);

@@ -16,11 +16,10 @@
 
 #include "apps/weir/command.h"
 #include "apps/weir/embed_job.h"
+#include "apps/weir/offline_pipeline.h"
 #include "apps/weir/stop_signals.h"
 #include "base/log.h"
-#include "base/machine.h"
 #include "base/metrics.h"
-#include "base/sizing.h"
 #include "bulk/journal.h"
 #include "bulk/progress.h"
 #include "bulk/records.h"
@@ -117,35 +116,14 @@ serve::EmbedOptions embed_options(const Options& options) {
   return embed;
 }
 
-/// For throughput the server's rule is turned around: an instance per core, since nobody waits for a single text.
-serve::PipelineOptions pipeline_options(const Options& options, const EmbedJobOptions& job) {
-  const Machine machine = detect_machine();
-  SizingRequest request;
-  request.instances = options.instances;
-  request.threads_per_instance = options.threads;
-  if (request.instances == 0) {
-    request.threads_per_instance = std::max(request.threads_per_instance, 1);
-    request.instances = std::max(choose_sizing(machine).cores / request.threads_per_instance, 1);
-  }
-  const Sizing sizing = choose_sizing(machine, request);
-
-  serve::PipelineOptions pipeline;
-  pipeline.models = {{"", options.model}};
-  pipeline.permits = job.max_texts_in_flight + 1;  // a request has a text at least; one is tried again
-  pipeline.waiting_room = pipeline.permits;
-  pipeline.max_wait = std::chrono::hours(24 * 365);
-  pipeline.tokenize_threads = sizing.tokenize_threads;
-  pipeline.max_batch_tokens = options.batch_tokens;
-  pipeline.instances = sizing.instances;
-  pipeline.threads_per_instance = sizing.threads_per_instance;
-  pipeline.packed_callers = sizing.packed_callers;
-  pipeline.instance_cpus = sizing.instance_cpus;
-  pipeline.arena_limit_bytes = sizing.arena_limit_bytes;
-  return pipeline;
-}
-
 /// What every request would be refused for, before any work.
 Status check_embed_options(const serve::EmbedOptions& embed, const bundle::Manifest& manifest) {
+  if (manifest.task != bundle::Task::kEmbedding) {
+    return Error(ErrorKind::kInvalidArgument,
+                 "--model: '" + manifest.name + "' is for the task " + std::string(bundle::task_name(manifest.task)) +
+                     "; `weir rerank` and `weir predict` compute scores",
+                 "--model");
+  }
   WEIR_RETURN_IF_ERROR(serve::pooling::rule_for(embed, manifest));
   if (!embed.prompt_name || manifest.prompts.contains(*embed.prompt_name)) return {};
   std::string names;
@@ -283,7 +261,9 @@ Status EmbedCommand::open_writer() {
 }
 
 Status EmbedCommand::start_pipeline() {
-  WEIR_ASSIGN_OR_RETURN(pipeline_, serve::Pipeline::start(pipeline_options(options_, job_), registry_));
+  OfflineSettings settings{options_.model, options_.instances, options_.threads, options_.batch_tokens};
+  settings.permits = job_.max_texts_in_flight + 1;  // a request has a text at least; one is tried again
+  WEIR_ASSIGN_OR_RETURN(pipeline_, serve::Pipeline::start(offline_pipeline_options(settings), registry_));
   return pipeline_->wait_loaded();
 }
 

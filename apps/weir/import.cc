@@ -31,6 +31,7 @@ struct Flags {
   importer::Options options;
   std::string pooling;
   std::string rewrite = "auto";
+  std::string task;
   std::uint32_t max_tokens = 0;
   bool normalize = false;
   bool no_normalize = false;
@@ -41,7 +42,11 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.add_option("SRC", flags.options.source, "a model folder or an .onnx file")->required();
   app.add_option("DIR", flags.options.target, "the bundle's folder, which must not exist yet or be empty")->required();
   app.add_option("--name", flags.options.name, "the model's name for clients (default: DIR's last part)");
-  app.add_option("--pooling", flags.pooling, "how token vectors become a text's: mean, cls, max or last");
+  app.add_option("--pooling", flags.pooling,
+                 "how token vectors become a text's: mean, cls, max, last, mean_sqrt_length or weighted_mean");
+  app.add_option("--task", flags.task,
+                 "what the model is for: embedding, rerank, classify, token_classify or sparse (default: as its files "
+                 "say)");
   app.add_option("--max-tokens", flags.max_tokens, "longest text, special tokens included");
   auto* normalize = app.add_flag("--normalize", flags.normalize, "vectors are L2-normalized");
   app.add_flag("--no-normalize", flags.no_normalize, "vectors are left as they are")->excludes(normalize);
@@ -67,8 +72,18 @@ Status apply(const CLI::App& app, Flags& flags) {
   if (!flags.pooling.empty()) {
     overrides.pooling = bundle::pooling_from_name(flags.pooling);
     if (!overrides.pooling) {
-      return Error(ErrorKind::kInvalidArgument, "--pooling: '" + flags.pooling + "' is none of mean, cls, max and last",
-                   "--pooling");
+      return Error(
+          ErrorKind::kInvalidArgument,
+          "--pooling: '" + flags.pooling + "' is none of mean, cls, max, last, mean_sqrt_length and weighted_mean",
+          "--pooling");
+    }
+  }
+  if (!flags.task.empty()) {
+    overrides.task = bundle::task_from_name(flags.task);
+    if (!overrides.task) {
+      return Error(ErrorKind::kInvalidArgument,
+                   "--task: '" + flags.task + "' is none of embedding, rerank, classify, token_classify and sparse",
+                   "--task");
     }
   }
   if (flags.rewrite != "auto" && flags.rewrite != "never" && flags.rewrite != "required") {
@@ -104,7 +119,8 @@ void print_summary(const importer::Summary& summary, const std::string& target, 
   if (!summary.precision_reason.empty()) {
     std::printf("  precision   %s: %s\n", manifest.precision.c_str(), summary.precision_reason.c_str());
   }
-  std::printf("  dimensions  %u\n", manifest.dimensions);
+  std::printf("  task        %s\n", std::string(bundle::task_name(manifest.task)).c_str());
+  std::printf("  %s  %u\n", manifest.labels.empty() ? "dimensions" : "labels    ", manifest.dimensions);
   std::printf("  max tokens  %u\n", manifest.max_tokens);
   std::printf("  pooling     %s%s\n", pooling.c_str(), manifest.normalize ? ", normalized" : "");
   std::printf("  prompts     %s\n", prompt_list(manifest).c_str());

@@ -15,6 +15,8 @@ constexpr Command kCommands[] = {
     {"import", "make a bundle, the folder that weir serves, of a Hugging Face folder or an ONNX file", run_import},
     {"embed", "the vectors of many texts, from files or standard input", run_embed},
     {"bench", "load test: latencies, throughput, knee, soak, comparison of two servers", run_bench},
+    {"rerank", "texts by how well they answer a query", run_rerank},
+    {"predict", "labels of texts, or of pieces of them", run_predict},
     {nullptr, nullptr, nullptr},
 };
 

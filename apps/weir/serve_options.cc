@@ -47,6 +47,15 @@ Result<std::vector<serve::ModelSource>> model_sources(const settings::ServeSetti
   return sources;
 }
 
+serve::LongTextRule long_text_rule(const settings::ServeSettings& settings) {
+  serve::LongTextRule rule;
+  if (settings.long_text == "reject") rule.what = serve::LongText::kReject;
+  if (settings.long_text == "chunk") rule.what = serve::LongText::kChunk;
+  rule.overlap_tokens = static_cast<std::uint32_t>(settings.chunk_overlap);
+  if (settings.chunk_pooling == "max") rule.pooling = serve::WindowPooling::kMax;
+  return rule;
+}
+
 Result<serve::PipelineOptions> pipeline_options(const settings::ServeSettings& settings, const Sizing& sizing) {
   serve::PipelineOptions options;
   WEIR_ASSIGN_OR_RETURN(options.models, model_sources(settings));
@@ -56,7 +65,7 @@ Result<serve::PipelineOptions> pipeline_options(const settings::ServeSettings& s
   options.tokenize_threads = sizing.tokenize_threads;
   options.max_inputs = to_size(settings.max_inputs);
   options.max_tokens = static_cast<std::uint32_t>(settings.max_tokens);
-  options.long_text = settings.long_text == "reject" ? serve::LongText::kReject : serve::LongText::kTruncate;
+  options.long_text = long_text_rule(settings);
   options.window = settings.batch_window;
   options.max_batch_requests = to_size(settings.max_batch_requests);
   options.max_batch_tokens = to_size(settings.max_batch_tokens);

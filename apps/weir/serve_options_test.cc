@@ -65,7 +65,7 @@ TEST(ServeOptions, EverySettingArrives) {
   EXPECT_EQ(p.tokenize_threads, 5);
   EXPECT_EQ(p.max_inputs, 11u);
   EXPECT_EQ(p.max_tokens, 12u);
-  EXPECT_EQ(p.long_text, serve::LongText::kReject);
+  EXPECT_EQ(p.long_text.what, serve::LongText::kReject);
   EXPECT_EQ(p.window, std::chrono::milliseconds(13));
   EXPECT_EQ(p.max_batch_requests, 14u);
   EXPECT_EQ(p.max_batch_tokens, 15u);

@@ -11,12 +11,41 @@
 namespace weir::bundle {
 namespace {
 
-struct PoolingName {
-  Pooling pooling;
+template <class Value>
+struct Named {
+  Value value;
   std::string_view name;
 };
-constexpr PoolingName kPoolings[] = {
-    {Pooling::kMean, "mean"}, {Pooling::kCls, "cls"}, {Pooling::kMax, "max"}, {Pooling::kLast, "last"}};
+
+constexpr Named<Pooling> kPoolings[] = {{Pooling::kMean, "mean"},
+                                        {Pooling::kCls, "cls"},
+                                        {Pooling::kMax, "max"},
+                                        {Pooling::kLast, "last"},
+                                        {Pooling::kMeanSqrtLength, "mean_sqrt_length"},
+                                        {Pooling::kWeightedMean, "weighted_mean"}};
+constexpr Named<Task> kTasks[] = {{Task::kEmbedding, "embedding"},
+                                  {Task::kRerank, "rerank"},
+                                  {Task::kClassify, "classify"},
+                                  {Task::kTokenClassify, "token_classify"},
+                                  {Task::kSparse, "sparse"}};
+constexpr Named<ScoreFunction> kScoreFunctions[] = {
+    {ScoreFunction::kNone, "none"}, {ScoreFunction::kSigmoid, "sigmoid"}, {ScoreFunction::kSoftmax, "softmax"}};
+
+template <class Value, std::size_t N>
+std::string_view name_in(const Named<Value> (&table)[N], Value value) {
+  for (const auto& entry : table) {
+    if (entry.value == value) return entry.name;
+  }
+  return "";
+}
+
+template <class Value, std::size_t N>
+std::optional<Value> value_in(const Named<Value> (&table)[N], std::string_view name) {
+  for (const auto& entry : table) {
+    if (entry.name == name) return entry.value;
+  }
+  return std::nullopt;
+}
 
 bool is_regular_file(const std::string& path) {
   struct stat info {};
@@ -54,19 +83,14 @@ Status write_json(const std::string& path, const std::string& json) {
 
 }  // namespace
 
-std::string_view pooling_name(Pooling pooling) {
-  for (const auto& entry : kPoolings) {
-    if (entry.pooling == pooling) return entry.name;
-  }
-  return "";
-}
+std::string_view pooling_name(Pooling pooling) { return name_in(kPoolings, pooling); }
+std::optional<Pooling> pooling_from_name(std::string_view name) { return value_in(kPoolings, name); }
 
-std::optional<Pooling> pooling_from_name(std::string_view name) {
-  for (const auto& entry : kPoolings) {
-    if (entry.name == name) return entry.pooling;
-  }
-  return std::nullopt;
-}
+std::string_view task_name(Task task) { return name_in(kTasks, task); }
+std::optional<Task> task_from_name(std::string_view name) { return value_in(kTasks, name); }
+
+std::string_view score_function_name(ScoreFunction function) { return name_in(kScoreFunctions, function); }
+std::optional<ScoreFunction> score_function_from_name(std::string_view name) { return value_in(kScoreFunctions, name); }
 
 std::string_view layout_name(Layout layout) { return layout == Layout::kPacked ? "packed" : "padded"; }
 

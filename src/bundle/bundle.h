@@ -22,7 +22,27 @@ namespace weir::bundle {
 
 inline constexpr int kFormatVersion = 1;
 
-enum class Pooling { kMean, kCls, kMax, kLast };
+/// How token vectors become a text's, as sentence-transformers has them.
+enum class Pooling {
+  kMean,
+  kCls,
+  kMax,
+  kLast,
+  kMeanSqrtLength,  ///< The sum, divided by the square root of the number of tokens.
+  kWeightedMean,    ///< The i-th token counts i times.
+};
+
+/// What the model is for.
+enum class Task {
+  kEmbedding,      ///< A vector per text.
+  kRerank,         ///< A score per pair of query and text.
+  kClassify,       ///< A score per label and text.
+  kTokenClassify,  ///< A score per label and token.
+  kSparse,         ///< A weight per word of the vocabulary and text.
+};
+
+/// What makes a score of the graph's numbers.
+enum class ScoreFunction { kNone, kSigmoid, kSoftmax };
 
 /// How texts lie in the graph's inputs: input_ids, token_type_ids if the model has them, and
 enum class Layout {
@@ -51,10 +71,10 @@ struct Lineage {
 struct Manifest {
   std::string name;    ///< The model's name for clients, such as "all-MiniLM-L6-v2".
   std::string family;  ///< "bert", or "onnx" for a graph taken as it is.
-  std::string task = "embedding";
+  Task task = Task::kEmbedding;
   std::string precision = "fp32";
 
-  std::uint32_t dimensions = 0;  ///< Length of a text's vector.
+  std::uint32_t dimensions = 0;  ///< Length of a text's vector, or of its (or its tokens') scores.
   std::uint32_t max_tokens = 0;  ///< Per text, special tokens included; longer texts are truncated or refused.
   std::uint32_t vocabulary_size = 0;
   std::uint32_t pad_token_id = 0;
@@ -69,6 +89,16 @@ struct Manifest {
   std::map<std::string, std::string> prompts;        ///< Prompt name → text put before an input.
   std::optional<std::string> default_prompt;         ///< A key of `prompts`.
   std::vector<std::uint32_t> matryoshka_dimensions;  ///< Lengths a vector may be cut to; empty: any shorter length.
+
+  // Of embedding models that give more than one kind of vector: what stands behind a token's own numbers.
+  std::uint32_t multi_vector_dimensions = 0;  ///< Vectors of tokens, to be normalized; the first token has none.
+  bool lexical_weights = false;               ///< One number: how much the token's word matters.
+
+  /// Numbers of a token, or of a text, in the graph's output.
+  std::uint32_t width() const { return dimensions + multi_vector_dimensions + (lexical_weights ? 1 : 0); }
+
+  std::vector<std::string> labels;  ///< [dimensions], of classifiers.
+  ScoreFunction score_function = ScoreFunction::kNone;
 
   Lineage lineage;
 };
@@ -97,6 +127,14 @@ Result<Bundle> load(const std::string& folder);
 /// Writes weir.json and golden.json into `folder`, which exists. kIo.
 Status write_manifest(const std::string& folder, const Manifest& manifest);
 Status write_golden(const std::string& folder, const std::vector<Golden>& golden);
+
+/// "embedding", "rerank", "classify", "token_classify", "sparse".
+std::string_view task_name(Task task);
+std::optional<Task> task_from_name(std::string_view name);
+
+/// "none", "sigmoid", "softmax".
+std::string_view score_function_name(ScoreFunction function);
+std::optional<ScoreFunction> score_function_from_name(std::string_view name);
 
 std::string_view layout_name(Layout layout);
 std::optional<Layout> layout_from_name(std::string_view name);

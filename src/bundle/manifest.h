@@ -16,7 +16,7 @@ namespace weir::bundle {
 inline constexpr std::size_t kManifestLimitBytes = 4 << 20;
 inline constexpr std::size_t kGoldenLimitBytes = 64 << 20;
 inline constexpr std::size_t kMaxGoldenTexts = 1000;
-inline constexpr std::uint32_t kMaxDimensions = 1 << 16;
+inline constexpr std::uint32_t kMaxDimensions = 1 << 18;
 inline constexpr std::uint32_t kMaxTokens = 1 << 20;
 inline constexpr std::uint32_t kMaxVocabulary = (1U << 31) - 1;
 

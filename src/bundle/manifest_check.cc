@@ -7,7 +7,6 @@
 namespace weir::bundle {
 namespace {
 
-constexpr std::string_view kTasks[] = {"embedding"};
 constexpr std::string_view kPrecisions[] = {"fp32", "fp16", "bf16", "int8"};
 
 template <std::size_t N>
@@ -55,14 +54,41 @@ Status check_matryoshka(const Manifest& manifest, const std::string& file) {
   return {};
 }
 
+/// Labels and outputs that a task needs, and no others.
+Status check_task(const Manifest& manifest, const std::string& file) {
+  const bool has_labels = manifest.task == Task::kClassify || manifest.task == Task::kTokenClassify;
+  const std::string task(task_name(manifest.task));
+  if (has_labels && manifest.labels.size() != manifest.dimensions) {
+    return field_error(file, "labels",
+                       "holds " + std::to_string(manifest.labels.size()) + ", but dimensions is " +
+                           std::to_string(manifest.dimensions));
+  }
+  if (manifest.task == Task::kRerank && manifest.dimensions != 1) {
+    return field_error(file, "dimensions", "must be 1, the score of a pair, where task is rerank");
+  }
+  if (!has_labels && manifest.task != Task::kRerank &&
+      (!manifest.labels.empty() || manifest.score_function != ScoreFunction::kNone)) {
+    return field_error(file, "labels", "and score_function are not for the task " + task);
+  }
+  const bool more_vectors = manifest.width() != manifest.dimensions;
+  if (more_vectors && (manifest.task != Task::kEmbedding || manifest.output != Output::kTokenVectors)) {
+    return field_error(file, "multi_vector_dimensions",
+                       "and lexical_weights are for embedding models whose graph gives token_vectors");
+  }
+  if (manifest.task == Task::kEmbedding) return {};
+  const bool per_token = manifest.output == Output::kTokenVectors;
+  if (per_token != (manifest.task == Task::kTokenClassify)) {
+    return field_error(file, "output.kind", "does not fit the task " + task);
+  }
+  if (manifest.normalize) return field_error(file, "normalize", "is for embeddings, but task is " + task);
+  return {};
+}
+
 }  // namespace
 
 Status check_manifest(const Manifest& manifest, const std::string& file) {
   WEIR_RETURN_IF_ERROR(check_ranges(manifest, file));
-  if (!one_of(manifest.task, kTasks)) {
-    return field_error(file, "task", "is '" + manifest.task + "'; this weir serves: embedding",
-                       ErrorKind::kUnsupported);
-  }
+  WEIR_RETURN_IF_ERROR(check_task(manifest, file));
   if (!one_of(manifest.precision, kPrecisions)) {
     return field_error(file, "precision", "is '" + manifest.precision + "'; this weir knows: fp32, fp16, bf16, int8",
                        ErrorKind::kUnsupported);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxPrompts = 1000;
 constexpr std::size_t kMaxPromptBytes = 64 << 10;
+constexpr std::size_t kMaxLabelBytes = 1024;
 constexpr std::size_t kMaxSources = 10'000;
 constexpr std::size_t kMaxSteps = 1000;
 constexpr std::size_t kMaxMatryoshka = 100;
@@ -109,11 +110,43 @@ Status read_output(dom::object object, const std::string& path, const std::strin
   return {};
 }
 
+void read_task(Fields& fields, Manifest& manifest) {
+  std::string name;
+  fields.text("task", name, 1, 64);
+  const auto task = task_from_name(name);
+  if (!task) {
+    return fields.fail("task",
+                       "is '" + name + "'; this weir serves: embedding, rerank, classify, token_classify, sparse",
+                       ErrorKind::kUnsupported);
+  }
+  manifest.task = *task;
+}
+
+/// Models that give no scores do not say.
+void read_scores(Fields& fields, const std::string& file, Manifest& manifest) {
+  if (fields.present("score_function")) {
+    std::string name;
+    fields.text("score_function", name, 1, 64);
+    const auto function = score_function_from_name(name);
+    if (!function) return fields.fail("score_function", "is '" + name + "'; expected none, sigmoid or softmax");
+    manifest.score_function = *function;
+  }
+  if (!fields.present("labels")) return;
+  fields.array("labels", kMaxDimensions, [&](dom::element element, const std::string& at) -> Status {
+    WEIR_ASSIGN_OR_RETURN(std::string label, string_element(element, file, at, kMaxLabelBytes));
+    manifest.labels.push_back(std::move(label));
+    return {};
+  });
+}
+
 void read_pooling(Fields& fields, Manifest& manifest) {
   std::string name;
   fields.text("pooling", name, 1, 64);
   const auto pooling = pooling_from_name(name);
-  if (!pooling) return fields.fail("pooling", "is '" + name + "'; expected mean, cls, max or last");
+  if (!pooling)
+    return fields.fail("pooling", "is '" + name +
+                                      "'; expected mean, cls, max, last, mean_sqrt_length or "
+                                      "weighted_mean");
   manifest.pooling = *pooling;
 }
 
@@ -183,7 +216,7 @@ Result<Manifest> parse_manifest(const std::string& json, const std::string& file
   fields.present("format_version");
   fields.text("name", manifest.name, 1, 256);
   fields.text("family", manifest.family, 1, 64);
-  fields.text("task", manifest.task, 1, 64);
+  read_task(fields, manifest);
   fields.text("precision", manifest.precision, 1, 64);
   fields.number("dimensions", manifest.dimensions, 1, kMaxDimensions);
   fields.number("max_tokens", manifest.max_tokens, 1, kMaxTokens);
@@ -199,6 +232,11 @@ Result<Manifest> parse_manifest(const std::string& json, const std::string& file
                 [&](dom::object prompts, const std::string& at) { return read_prompts(prompts, at, file, manifest); });
   if (fields.present("default_prompt")) fields.text("default_prompt", manifest.default_prompt.emplace(), 0, 1024);
   read_matryoshka(fields, file, manifest);
+  if (fields.present("multi_vector_dimensions")) {
+    fields.number("multi_vector_dimensions", manifest.multi_vector_dimensions, 0, kMaxDimensions);
+  }
+  if (fields.present("lexical_weights")) fields.boolean("lexical_weights", manifest.lexical_weights);
+  read_scores(fields, file, manifest);
   fields.object("lineage", [&](dom::object lineage, const std::string& at) {
     return read_lineage(lineage, at, file, manifest.lineage);
   });

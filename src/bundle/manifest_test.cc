@@ -64,6 +64,54 @@ TEST(Manifest, ReadsWhatItWrote) {
   EXPECT_EQ(manifest_json(*read), json);
 }
 
+Manifest classifier() {
+  Manifest manifest = sample();
+  manifest.task = Task::kClassify;
+  manifest.layout = Layout::kPadded;
+  manifest.dimensions = 2;
+  manifest.matryoshka_dimensions.clear();
+  manifest.labels = {"bad \"one\"", "good"};
+  manifest.score_function = ScoreFunction::kSoftmax;
+  return manifest;
+}
+
+TEST(Manifest, LabelsAndScoreFunction) {
+  const std::string json = manifest_json(classifier());
+  const auto read = parse_manifest(json, "weir.json");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->task, Task::kClassify);
+  EXPECT_EQ(read->labels, classifier().labels);
+  EXPECT_EQ(read->score_function, ScoreFunction::kSoftmax);
+  EXPECT_EQ(manifest_json(*read), json);
+}
+
+TEST(Manifest, TasksThatContradictTheRest) {
+  const auto expect_refused = [](const Manifest& manifest, const std::string& part) {
+    const Status status = check_manifest(manifest, "weir.json");
+    ASSERT_FALSE(status.ok()) << part;
+    EXPECT_TRUE(contains(status.error().message, part)) << status.error().message;
+  };
+  Manifest manifest = classifier();
+  manifest.labels.pop_back();
+  expect_refused(manifest, "'labels': holds 1, but dimensions is 2");
+  manifest = classifier();
+  manifest.task = Task::kRerank;
+  expect_refused(manifest, "'dimensions': must be 1");
+  manifest = classifier();
+  manifest.task = Task::kEmbedding;
+  expect_refused(manifest, "are not for the task embedding");
+  manifest = classifier();
+  manifest.task = Task::kTokenClassify;
+  expect_refused(manifest, "'output.kind': does not fit the task token_classify");
+  manifest = classifier();
+  manifest.normalize = true;
+  expect_refused(manifest, "'normalize': is for embeddings");
+  const std::string json = manifest_json(classifier());
+  std::string other = json;
+  other.replace(other.find("softmax"), 7, "argmax");
+  EXPECT_TRUE(contains(parse_manifest(other, "weir.json").error().message, "'score_function': is 'argmax'"));
+}
+
 TEST(Manifest, EmptyListsAndNoDefaultPromptSurvive) {
   Manifest manifest = sample();
   manifest.prompts.clear();

@@ -51,6 +51,22 @@ void write_prompts(JsonWriter& json, const Manifest& manifest) {
   }
 }
 
+void write_token_heads(JsonWriter& json, const Manifest& manifest) {
+  if (manifest.width() == manifest.dimensions) return;
+  json.field("multi_vector_dimensions", manifest.multi_vector_dimensions);
+  json.key("lexical_weights");
+  json.boolean(manifest.lexical_weights);
+}
+
+void write_scores(JsonWriter& json, const Manifest& manifest) {
+  if (manifest.task == Task::kEmbedding || manifest.task == Task::kSparse) return;
+  json.field("score_function", score_function_name(manifest.score_function));
+  json.key("labels");
+  json.open('[');
+  for (const auto& label : manifest.labels) json.text(label);
+  json.close(']');
+}
+
 }  // namespace
 
 std::string manifest_json(const Manifest& manifest) {
@@ -59,7 +75,7 @@ std::string manifest_json(const Manifest& manifest) {
   json.field("format_version", kFormatVersion);
   json.field("name", manifest.name);
   json.field("family", manifest.family);
-  json.field("task", manifest.task);
+  json.field("task", task_name(manifest.task));
   json.field("precision", manifest.precision);
   json.field("dimensions", manifest.dimensions);
   json.field("max_tokens", manifest.max_tokens);
@@ -79,6 +95,8 @@ std::string manifest_json(const Manifest& manifest) {
   write_prompts(json, manifest);
   json.key("matryoshka_dimensions");
   json.line_of_numbers(manifest.matryoshka_dimensions, append_whole);
+  write_token_heads(json, manifest);
+  write_scores(json, manifest);
   write_lineage(json, manifest.lineage);
   json.close('}');
   return std::move(json).take();

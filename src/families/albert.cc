@@ -51,6 +51,7 @@ Result<Architecture> read_albert(const huggingface::JsonObject& config) {
   encoder.embeddings = bert_embeddings(sizes, types, columns, norm_epsilon);
   encoder.embeddings.projection = Linear{kProjection, columns, sizes.hidden};
   encoder.activation = function;
+  encoder.text_head = dense_head("pooler", sizes.hidden, Activation::kTanh, "/classifier");
   return Architecture(facts, [encoder](const Weights&) { return encoder; });
 }
 

@@ -23,6 +23,11 @@ Result<Architecture> read_bert(const huggingface::JsonObject& config) {
       bert_encoder(facts, sizes, "bert.", bert_layers("encoder.layer.", LayerNames{}, sizes, norm_epsilon));
   encoder.embeddings = bert_embeddings(sizes, types, sizes.hidden, norm_epsilon);
   encoder.activation = function;
+  encoder.text_head = pooler_head(sizes.hidden);
+  encoder.word_head = WordHead{{{Linear{"/cls.predictions.transform.dense", sizes.hidden, sizes.hidden}, function,
+                                 Norm{"/cls.predictions.transform.LayerNorm", sizes.hidden, norm_epsilon}}},
+                               "/cls.predictions.decoder",
+                               "/cls.predictions.bias"};
   return Architecture(facts, [encoder](const Weights&) { return encoder; });
 }
 

@@ -1,5 +1,6 @@
 #include "families/bert_layers.h"
 
+#include <optional>
 #include <utility>
 
 namespace weir::families {
@@ -35,6 +36,15 @@ std::vector<Layer> bert_layers(const std::string& path, const LayerNames& names,
   }
   return layers;
 }
+
+Head dense_head(const std::string& dense, std::uint64_t hidden, Activation activation, const std::string& classifier) {
+  Head head;
+  head.steps = {{Linear{dense, hidden, hidden}, activation, std::nullopt}};
+  head.classifier = classifier;
+  return head;
+}
+
+Head pooler_head(std::uint64_t hidden) { return dense_head("pooler.dense", hidden, Activation::kTanh, "/classifier"); }
 
 Encoder bert_encoder(const Facts& facts, const Sizes& sizes, const std::string& prefix, std::vector<Layer> layers) {
   Encoder encoder;

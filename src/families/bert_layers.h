@@ -35,4 +35,9 @@ std::vector<Layer> bert_layers(const std::string& path, const LayerNames& names,
 /// The rest: an Encoder with BERT's parts whose prefixes are "" and `prefix`.
 Encoder bert_encoder(const Facts& facts, const Sizes& sizes, const std::string& prefix, std::vector<Layer> layers);
 
+/// A dense layer of the hidden size with an activation, read by a classifier.
+Head dense_head(const std::string& dense, std::uint64_t hidden, Activation activation, const std::string& classifier);
+/// BERT's: tanh of the pooler.
+Head pooler_head(std::uint64_t hidden);
+
 }  // namespace weir::families

@@ -144,6 +144,8 @@ Result<Architecture> read_deberta_v2(const JsonObject& config) {
   Encoder encoder = bert_encoder(sizes.facts("deberta-v2"), sizes, "deberta.",
                                  bert_layers("encoder.layer.", names, sizes, norm_epsilon));
   encoder.activation = function;
+  WEIR_ASSIGN_OR_RETURN(const Activation pooler, activation(config, {"pooler_hidden_act"}, Activation::kGelu));
+  encoder.text_head = dense_head("/pooler.dense", sizes.hidden, pooler, "/classifier");
   WEIR_RETURN_IF_ERROR(add_embeddings(config, sizes, norm_epsilon, encoder));
   WEIR_RETURN_IF_ERROR(add_disentangled(config, sizes, norm_epsilon, encoder));
   WEIR_RETURN_IF_ERROR(add_convolution(config, sizes, norm_epsilon, encoder));

@@ -21,6 +21,11 @@ Result<Architecture> read_distilbert(const huggingface::JsonObject& config) {
   encoder.parts = {"embeddings.", "transformer."};
   encoder.embeddings = bert_embeddings(sizes, 0, sizes.hidden, kEpsilon);
   encoder.activation = function;
+  encoder.text_head = dense_head("/pre_classifier", sizes.hidden, Activation::kRelu, "/classifier");
+  encoder.word_head = WordHead{{{Linear{"/vocab_transform", sizes.hidden, sizes.hidden}, function,
+                                 Norm{"/vocab_layer_norm", sizes.hidden, kEpsilon}}},
+                               "/vocab_projector",
+                               "/vocab_projector.bias"};
   return Architecture(facts, [encoder](const Weights&) { return encoder; });
 }
 

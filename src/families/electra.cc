@@ -21,6 +21,7 @@ Result<Architecture> read_electra(const huggingface::JsonObject& config) {
   encoder.embeddings = bert_embeddings(sizes, types, columns, norm_epsilon);
   if (columns != sizes.hidden) encoder.embeddings.projection = Linear{"embeddings_project", columns, sizes.hidden};
   encoder.activation = function;
+  encoder.text_head = dense_head("/classifier.dense", sizes.hidden, Activation::kGelu, "/classifier.out_proj");
   return Architecture(facts, [encoder](const Weights&) { return encoder; });
 }
 

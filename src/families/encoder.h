@@ -117,6 +117,29 @@ struct Convolution {
   Activation activation = Activation::kTanh;
 };
 
+/// norm(activation(dense(x))).
+struct HeadStep {
+  Linear dense;
+  Activation activation = Activation::kTanh;
+  std::optional<Norm> norm;
+};
+
+/// What stands on top of the encoder for a task, up to the labels. Names with a '/' before them are outside of the
+/// encoder: no prefix stands before them. Empty steps with an empty name: the family's head is not known.
+struct Head {
+  std::vector<HeadStep> steps;
+  std::string classifier;   ///< A Linear to the labels.
+  bool has_bias = true;     ///< The classifier.
+  bool reads_mean = false;  ///< Of a text: the mean of its tokens, not the first.
+};
+
+/// The masked language model's head: steps, then the table of words (or a tensor of its own) and a bias.
+struct WordHead {
+  std::vector<HeadStep> steps;
+  std::string decoder;  ///< NAME.weight, if it is there.
+  std::string bias;     ///< The tensor's whole name; empty: none.
+};
+
 struct Encoder {
   Facts facts;
   std::vector<std::string> prefixes;  ///< One of them stands before all names.
@@ -135,6 +158,11 @@ struct Encoder {
   std::optional<RelativeBias> relative_bias;
   std::optional<Disentangled> disentangled;
   std::optional<Convolution> convolution;
+
+  // Heads
+  Head text_head;
+  Head token_head{{}, "/classifier"};
+  std::optional<WordHead> word_head;
 };
 
 }  // namespace weir::families

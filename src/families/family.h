@@ -27,6 +27,8 @@ inline constexpr const char* kInputIds = "input_ids";
 inline constexpr const char* kAttentionMask = "attention_mask";
 inline constexpr const char* kTokenTypeIds = "token_type_ids";
 inline constexpr const char* kLastHiddenState = "last_hidden_state";
+inline constexpr const char* kLogits = "logits";
+inline constexpr const char* kWordWeights = "word_weights";
 inline constexpr const char* kOffsets = "offsets";
 inline constexpr const char* kSentenceEmbedding = "sentence_embedding";
 
@@ -34,6 +36,30 @@ inline constexpr const char* kSentenceEmbedding = "sentence_embedding";
 struct PackedForm {
   std::string precision = "int8";  ///< Of the linear layers; kUnsupported names those that are not there.
   std::string pooling = "mean";    ///< mean, cls, max or last.
+};
+
+/// What a graph gives beside, or instead of, token vectors.
+enum class HeadKind {
+  kNone,         ///< last_hidden_state, float [batch, sequence, hidden].
+  kTokenHeads,   ///< last_hidden_state, float [batch, sequence, hidden + vector dimensions + 1]: one beside the other.
+  kTextLabels,   ///< logits, float [batch, labels].
+  kTokenLabels,  ///< logits, float [batch, sequence, labels].
+  kWords,        ///< word_weights, float [batch, vocabulary]: SPLADE's log(1 + relu) of the largest logit of a word.
+};
+
+/// Layers of their own files that read token vectors, as bge-m3 has them.
+struct TokenHeads {
+  std::uint32_t vector_dimensions = 0;
+  std::vector<float> vector_weights;  ///< [vector_dimensions, hidden]
+  std::vector<float> vector_bias;
+  std::vector<float> word_weights;  ///< [hidden]: how much a token's word matters, where it is above 0.
+  float word_bias = 0;
+};
+
+struct HeadForm {
+  HeadKind kind = HeadKind::kNone;
+  std::uint32_t labels = 0;
+  const TokenHeads* beside = nullptr;  ///< Of kTokenHeads.
 };
 
 /// A model of a family, as its config.json describes it.
@@ -51,7 +77,8 @@ class Architecture {
 
   /// Adds the model to the graph. kCorrupt: a tensor is missing, has another shape than the config says, holds NaN or
   /// Inf, or belongs to a part that the config does not have.
-  Status build(Weights& weights, onnx::GraphBuilder& graph) const;
+  /// kUnsupported: the family has no such head, or weir does not know it.
+  Status build(Weights& weights, onnx::GraphBuilder& graph, const HeadForm& head = {}) const;
 
   /// As build(), in packed form. kUnsupported also for models that the packed operators cannot compute.
   Status build_packed(Weights& weights, onnx::GraphBuilder& graph, const PackedForm& form) const;

@@ -65,6 +65,7 @@ Result<Architecture> read_gte(const JsonObject& config) {
   encoder.embeddings = bert_embeddings(sizes, types, sizes.hidden, norm_epsilon);
   encoder.embeddings.positions.reset();
   encoder.activation = function;
+  encoder.text_head = pooler_head(sizes.hidden);
   encoder.rotary_frequencies = {rotary_frequencies(sizes.head_size(), rotary.theta, rotary.stretch)};
   return Architecture(facts, [encoder](const Weights&) { return encoder; });
 }

@@ -68,6 +68,7 @@ Result<Architecture> read_jina_bert(const huggingface::JsonObject& config) {
   encoder.embeddings = bert_embeddings(sizes, types, sizes.hidden, norm_epsilon);
   encoder.embeddings.positions.reset();
   encoder.activation = function;
+  encoder.text_head = pooler_head(sizes.hidden);
   encoder.alibi_slopes = alibi_slopes(sizes.heads);
   return Architecture(facts, [encoder, sizes, norm_epsilon, is_gated](const Weights& weights) {
     Encoder form = encoder;

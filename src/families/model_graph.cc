@@ -14,9 +14,13 @@ std::string prefix_of(const Encoder& encoder, const Weights& weights) {
   return {};
 }
 
+/// Without the mark of names outside of the encoder.
+std::string initializer_name(const std::string& name) { return name.starts_with('/') ? name.substr(1) : name; }
+
 /// Names of a layer's own part of a fused tensor.
 std::string own_name(const Linear& linear) {
-  return linear.stored_channels == 0 ? linear.name : linear.name + "." + std::to_string(linear.first_channel);
+  const std::string name = initializer_name(linear.name);
+  return linear.stored_channels == 0 ? name : name + "." + std::to_string(linear.first_channel);
 }
 
 std::vector<std::int64_t> shape_of(std::initializer_list<std::uint64_t> sizes) {
@@ -51,11 +55,16 @@ Status ModelGraph::finish() const {
 std::vector<float> ModelGraph::values(const std::vector<std::string>& names, const std::vector<std::uint64_t>& shape) {
   if (!ok()) return {};
   std::vector<std::string> full_names;
-  for (const std::string& name : names) full_names.push_back(prefix_ + name);
+  full_names.reserve(names.size());
+  for (const std::string& name : names) full_names.push_back(full_name(name));
   auto taken = weights_.take(full_names, shape);
   if (taken.ok()) return std::move(taken).value();
   fail(std::move(taken).error());
   return {};
+}
+
+std::string ModelGraph::full_name(const std::string& name) const {
+  return name.starts_with('/') ? name.substr(1) : prefix_ + name;
 }
 
 std::vector<float> ModelGraph::linear_weights(const Linear& linear) {
@@ -104,9 +113,10 @@ std::string ModelGraph::weight(const std::string& name, const std::vector<std::i
 }
 
 std::string ModelGraph::table(const Table& table) {
-  const std::string name = table.name + ".weight";
+  std::string name = initializer_name(table.name) + ".weight";
   if (added_.contains(name)) return name;
-  return weight(name, shape_of({table.rows, table.columns}), values({name}, {table.rows, table.columns}));
+  return weight(name, shape_of({table.rows, table.columns}),
+                values({table.name + ".weight"}, {table.rows, table.columns}));
 }
 
 std::string ModelGraph::linear(const Linear& linear, const std::string& input, const std::string& output) {
@@ -125,8 +135,8 @@ std::string ModelGraph::linear(const Linear& linear, const std::string& input, c
 }
 
 std::string ModelGraph::layer_norm(const Norm& norm, const std::string& input, const std::string& output) {
-  const std::string scale_name = norm.name + ".weight";
-  const std::string bias_name = norm.name + ".bias";
+  const std::string scale_name = initializer_name(norm.name) + ".weight";
+  const std::string bias_name = initializer_name(norm.name) + ".bias";
   if (ok() && !added_.contains(scale_name)) {
     const auto [scale, bias] = norm_values(norm);
     weight(scale_name, shape_of({norm.size}), scale);

@@ -23,6 +23,8 @@ class ModelGraph {
   ModelGraph(const Encoder& encoder, Weights& weights, onnx::GraphBuilder& graph);
 
   onnx::GraphBuilder& graph() { return graph_; }
+  /// Whether the checkpoint has a tensor of this name.
+  bool has(const std::string& name) const { return weights_.has(full_name(name)); }
   bool ok() const { return status_.ok(); }
   void fail(Error error);
   /// The first failure; else whether the checkpoint holds a piece of encoder that the config does not have.
@@ -48,6 +50,8 @@ class ModelGraph {
   const Encoder& encoder_;
   Weights& weights_;
   onnx::GraphBuilder& graph_;
+  std::string full_name(const std::string& name) const;
+
   std::string prefix_;
   std::set<std::string> added_;
   Status status_;

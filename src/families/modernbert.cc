@@ -103,6 +103,24 @@ Layer modernbert_layer(std::uint32_t index, const Sizes& sizes, const Form& form
   return layer;
 }
 
+/// One dense layer with a norm, under each of its heads.
+Status add_heads(const JsonObject& config, const Sizes& sizes, const Form& form, Encoder& encoder) {
+  WEIR_ASSIGN_OR_RETURN(const auto bias, config.boolean("classifier_bias"));
+  WEIR_ASSIGN_OR_RETURN(const auto decoder_bias, config.boolean("decoder_bias"));
+  WEIR_ASSIGN_OR_RETURN(const auto pooling, config.text("classifier_pooling"));
+  WEIR_ASSIGN_OR_RETURN(const Activation function, activation(config, {"classifier_activation"}, Activation::kGelu));
+  if (pooling.value_or("cls") != "cls" && *pooling != "mean") {
+    return config.error("classifier_pooling", "'" + *pooling + "' is not supported; weir has cls and mean",
+                        ErrorKind::kUnsupported);
+  }
+  const HeadStep step{Linear{"/head.dense", sizes.hidden, sizes.hidden, bias.value_or(false)}, function,
+                      Norm{"/head.norm", sizes.hidden, form.epsilon, form.norm_bias}};
+  encoder.text_head = {{step}, "/classifier", true, pooling.value_or("cls") == "mean"};
+  encoder.token_head = {{step}, "/classifier"};
+  encoder.word_head = WordHead{{step}, "/decoder", decoder_bias.value_or(true) ? "/decoder.bias" : ""};
+  return {};
+}
+
 }  // namespace
 
 Result<Architecture> read_modernbert(const JsonObject& config) {
@@ -121,6 +139,7 @@ Result<Architecture> read_modernbert(const JsonObject& config) {
   encoder.final_norm = Norm{"final_norm", sizes.hidden, form.epsilon, form.norm_bias};
   encoder.norm_first = true;
   encoder.activation = function;
+  WEIR_RETURN_IF_ERROR(add_heads(config, sizes, form, encoder));
   encoder.rotary_frequencies = {rotary_frequencies(sizes.head_size(), form.global_theta),
                                 rotary_frequencies(sizes.head_size(), form.local_theta)};
   return Architecture(facts, [encoder](const Weights&) { return encoder; });

@@ -33,6 +33,7 @@ Result<Architecture> read_mpnet(const huggingface::JsonObject& config) {
   encoder.embeddings.first_position = kPadding + 1;
   encoder.embeddings.skip_padding_tokens = true;
   encoder.activation = function;
+  encoder.text_head = dense_head("/classifier.dense", sizes.hidden, Activation::kTanh, "/classifier.out_proj");
   encoder.relative_bias = RelativeBias{{"encoder.relative_attention_bias", buckets, sizes.heads}, kMaxDistance};
   return Architecture(facts, [encoder](const Weights&) { return encoder; });
 }

@@ -114,6 +114,7 @@ Result<Architecture> read_nomic_bert(const JsonObject& config) {
   encoder.embeddings.positions.reset();
   encoder.embeddings.norm->name = "emb_ln";
   encoder.activation = function;
+  encoder.text_head = pooler_head(sizes.hidden);
   encoder.rotary_frequencies = {rotary_frequencies(sizes.head_size(), rotary.theta, rotary.stretch)};
   return Architecture(facts, [encoder](const Weights&) { return encoder; });
 }

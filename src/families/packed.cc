@@ -154,6 +154,10 @@ std::string not_packable(const Encoder& encoder) {
 Result<PackedPrecision> check_packed(const Encoder& encoder, const PackedForm& form) {
   const std::string flag = "--precision";
   WEIR_ASSIGN_OR_RETURN(const PackedPrecision precision, read_packed_precision(form.precision));
+  if (form.pooling != "mean" && form.pooling != "cls" && form.pooling != "max" && form.pooling != "last") {
+    return Error(ErrorKind::kUnsupported,
+                 flag + ": packed graphs do not have the pooling " + form.pooling + "; take fp32", flag);
+  }
   const std::string reason = not_packable(encoder);
   if (reason.empty()) return precision;
   return Error(ErrorKind::kUnsupported,

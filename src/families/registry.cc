@@ -5,6 +5,7 @@
 
 #include "families/families.h"
 #include "families/family.h"
+#include "families/heads.h"
 #include "families/model_graph.h"
 #include "families/packed.h"
 #include "families/padded.h"
@@ -76,12 +77,11 @@ Encoder Architecture::encoder(const Weights& weights) const {
   return encoder;
 }
 
-Status Architecture::build(Weights& weights, onnx::GraphBuilder& graph) const {
+Status Architecture::build(Weights& weights, onnx::GraphBuilder& graph, const HeadForm& head) const {
   const Encoder described = encoder(weights);
+  WEIR_RETURN_IF_ERROR(check_head(described, head));
   ModelGraph model(described, weights, graph);
-  const std::string hidden = add_padded_encoder(described, model);
-  add_batch_axis(model, hidden, facts_.hidden_size, kLastHiddenState);
-  graph.output(kLastHiddenState, onnx::ElementType::kFloat, {"batch", "sequence", std::int64_t{facts_.hidden_size}});
+  add_head(described, head, add_padded_encoder(described, model), model);
   return model.finish();
 }
 

@@ -30,6 +30,11 @@ Result<Architecture> read_roberta(const huggingface::JsonObject& config) {
   encoder.embeddings.first_position = first;
   encoder.embeddings.skip_padding_tokens = true;
   encoder.activation = function;
+  encoder.text_head = dense_head("/classifier.dense", sizes.hidden, Activation::kTanh, "/classifier.out_proj");
+  encoder.word_head = WordHead{{{Linear{"/lm_head.dense", sizes.hidden, sizes.hidden}, Activation::kGelu,
+                                 Norm{"/lm_head.layer_norm", sizes.hidden, norm_epsilon}}},
+                               "/lm_head.decoder",
+                               "/lm_head.bias"};
   return Architecture(facts, [encoder](const Weights&) { return encoder; });
 }
 

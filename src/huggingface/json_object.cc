@@ -165,6 +165,19 @@ Result<std::optional<std::vector<std::string>>> JsonObject::texts(std::string_vi
   return std::optional(std::move(texts));
 }
 
+Result<std::optional<std::vector<std::uint32_t>>> JsonObject::counts(std::string_view key, std::uint32_t max) const {
+  const json::value* value = node_->find(key);
+  if (value == nullptr) return std::optional<std::vector<std::uint32_t>>();
+  const auto wrong = [&] { return error(key, "expected an array of whole numbers from 1 to " + std::to_string(max)); };
+  if (!value->is_array()) return wrong();
+  std::vector<std::uint32_t> numbers;
+  for (const json::value& item : value->get_array()) {
+    if (!item.is_int64() || item.get_int64() < 1 || item.get_int64() > max) return wrong();
+    numbers.push_back(static_cast<std::uint32_t>(item.get_int64()));
+  }
+  return std::optional(std::move(numbers));
+}
+
 Result<std::optional<std::map<std::string, std::string>>> JsonObject::text_map(std::string_view key) const {
   const json::value* value = node_->find(key);
   if (value == nullptr) return std::optional<std::map<std::string, std::string>>();

@@ -42,6 +42,8 @@ class JsonObject {
   /// A whole number of at most `max`.
   Result<std::optional<std::uint32_t>> count(std::string_view key, std::uint32_t max) const;
   Result<std::optional<JsonObject>> object(std::string_view key) const;
+  /// An array of whole numbers from 1 to `max`.
+  Result<std::optional<std::vector<std::uint32_t>>> counts(std::string_view key, std::uint32_t max) const;
   /// An array of strings; a single string counts as an array of one.
   Result<std::optional<std::vector<std::string>>> texts(std::string_view key) const;
   /// An object whose values are all strings; null is the empty one.

@@ -62,5 +62,16 @@ TEST(JsonObject, NotJson) {
   EXPECT_EQ(JsonObject::read("/nonexistent/f").error().kind, ErrorKind::kNotFound);
 }
 
+TEST(JsonObject, Counts) {
+  const auto object = JsonObject::parse(R"({"a":[1,3],"b":[0],"c":3,"d":[9],"e":["1"],"f":null})", "x").value();
+  EXPECT_EQ(object.counts("a", 8).value(), (std::vector<std::uint32_t>{1, 3}));
+  EXPECT_FALSE(object.counts("f", 8).value().has_value());
+  for (const char* key : {"b", "c", "d", "e"}) {
+    const auto counts = object.counts(key, 8);
+    ASSERT_FALSE(counts.ok()) << key;
+    EXPECT_NE(counts.error().message.find("whole numbers from 1 to 8"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace weir::huggingface

@@ -23,6 +23,7 @@ struct Modules {
   std::optional<std::string> transformer;  ///< Each with its path.
   std::optional<std::string> pooling;
   std::optional<std::string> normalize;
+  bool pools_words = false;
 };
 
 /// "Pooling" of "sentence_transformers.models.Pooling" and "sentence_transformers.….pooling.Pooling"; empty when the
@@ -46,7 +47,9 @@ class LayoutReader {
 
   Result<Layout> read() {
     WEIR_ASSIGN_OR_RETURN(const std::optional<Modules> modules, read_modules());
+    layout_.has_pooling = modules && modules->pooling;
     if (modules && modules->transformer) layout_.transformer_path = *modules->transformer;
+    if (modules && modules->pools_words) WEIR_RETURN_IF_ERROR(read_word_pooling(*modules->pooling));
     WEIR_RETURN_IF_ERROR(read_pooling(modules));
     WEIR_RETURN_IF_ERROR(read_normalize(modules));
     WEIR_RETURN_IF_ERROR(read_max_tokens());
@@ -89,14 +92,19 @@ class LayoutReader {
     if (!stays_inside(path.value_or("")))
       return object.error("path", "'" + *path + "' leads out of the model's folder");
     const std::string kind = module_kind(*type);
-    std::optional<std::string>* slot = kind == "Transformer" ? &modules.transformer
-                                       : kind == "Pooling"   ? &modules.pooling
-                                       : kind == "Normalize" ? &modules.normalize
-                                                             : nullptr;
+    const bool is_transformer = kind == "Transformer" || kind == "MLMTransformer";
+    std::optional<std::string>* slot = is_transformer                                 ? &modules.transformer
+                                       : kind == "Pooling" || kind == "SpladePooling" ? &modules.pooling
+                                       : kind == "Normalize"                          ? &modules.normalize
+                                                                                      : nullptr;
     if (slot == nullptr) {
-      return object.error("type", "'" + *type + "' is not supported; weir has Transformer, Pooling and Normalize",
+      return object.error("type",
+                          "'" + *type +
+                              "' is not supported; weir has Transformer, MLMTransformer, Pooling, "
+                              "SpladePooling and Normalize",
                           ErrorKind::kUnsupported);
     }
+    modules.pools_words = modules.pools_words || kind == "SpladePooling";
     // Each part works on what the one before it made, so that another order is another model.
     const bool in_order = slot == &modules.transformer ? !modules.pooling && !modules.normalize
                                                        : modules.transformer && !modules.normalize;
@@ -107,8 +115,22 @@ class LayoutReader {
     return {};
   }
 
+  /// SPLADE's pooling, of which weir has the usual form.
+  Status read_word_pooling(const std::string& path) {
+    layout_.pools_words = true;
+    WEIR_ASSIGN_OR_RETURN(const auto config, read_optional(joined(path, "config.json")));
+    if (!config) return {};
+    for (const auto& [key, usual] : {std::pair{"pooling_strategy", "max"}, {"activation_function", "relu"}}) {
+      WEIR_ASSIGN_OR_RETURN(const auto value, config->text(key));
+      if (value && *value != usual) {
+        return config->error(key, "'" + *value + "' is not supported; weir has " + usual, ErrorKind::kUnsupported);
+      }
+    }
+    return {};
+  }
+
   Status read_pooling(const std::optional<Modules>& modules) {
-    if (!request_.needs_pooling) return {};
+    if (!request_.needs_pooling || layout_.pools_words) return {};
     if (request_.overrides.pooling) {
       layout_.pooling = *request_.overrides.pooling;
       return {};
@@ -125,6 +147,10 @@ class LayoutReader {
   }
 
   Status read_normalize(const std::optional<Modules>& modules) {
+    if (layout_.pools_words) {
+      layout_.normalize = false;
+      return {};
+    }
     if (request_.overrides.normalize) {
       layout_.normalize = *request_.overrides.normalize;
       return {};

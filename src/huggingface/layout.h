@@ -29,6 +29,7 @@ struct Overrides {
   std::optional<bundle::Pooling> pooling;
   std::optional<bool> normalize;
   std::optional<std::uint32_t> max_tokens;
+  std::optional<bundle::Task> task;
 };
 
 struct Layout {
@@ -39,13 +40,15 @@ struct Layout {
   std::map<std::string, std::string> prompts;
   std::optional<std::string> default_prompt;
   std::optional<std::uint32_t> pooling_dimensions;  ///< As the Pooling module states it.
+  bool has_pooling = false;                         ///< modules.json has a Pooling.
+  bool pools_words = false;                         ///< Its pooling is SPLADE's: a weight per word.
   std::vector<std::string> files;                   ///< Paths of those that were read.
 };
 
 struct LayoutRequest {
   std::vector<std::string> folders;  ///< A file is taken from the first that has it.
   Overrides overrides;
-  bool needs_pooling = true;  ///< False when the graph has pooled already.
+  bool needs_pooling = true;  ///< False when the graph has pooled already, or gives scores.
 };
 
 /// kNotFound: a file is missing and no flag takes its place; kCorrupt; kUnsupported: a module, a pooling mode or a

@@ -13,15 +13,15 @@ constexpr std::uint32_t kMaxDimensions = 1u << 20;
 struct Mode {
   std::string_view old_key;
   std::string_view name;
-  std::optional<bundle::Pooling> pooling;
+  bundle::Pooling pooling;
 };
 
 constexpr std::array<Mode, 6> kModes = {{
     {"pooling_mode_cls_token", "cls", bundle::Pooling::kCls},
     {"pooling_mode_max_tokens", "max", bundle::Pooling::kMax},
     {"pooling_mode_mean_tokens", "mean", bundle::Pooling::kMean},
-    {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len_tokens", std::nullopt},
-    {"pooling_mode_weightedmean_tokens", "weightedmean", std::nullopt},
+    {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len_tokens", bundle::Pooling::kMeanSqrtLength},
+    {"pooling_mode_weightedmean_tokens", "weightedmean", bundle::Pooling::kWeightedMean},
     {"pooling_mode_lasttoken", "lasttoken", bundle::Pooling::kLast},
 }};
 
@@ -46,10 +46,13 @@ Result<bundle::Pooling> pooling_of(const JsonObject& config, const std::vector<s
                         ErrorKind::kUnsupported);
   }
   for (const Mode& mode : kModes) {
-    if (mode.name == modes.front() && mode.pooling) return *mode.pooling;
+    if (mode.name == modes.front()) return mode.pooling;
   }
-  return config.error("pooling_mode", "'" + modes.front() + "' is not supported; weir has mean, cls, max and lasttoken",
-                      ErrorKind::kUnsupported);
+  return config.error(
+      "pooling_mode",
+      "'" + modes.front() +
+          "' is not supported; weir has mean, cls, max, lasttoken, mean_sqrt_len_tokens and weightedmean",
+      ErrorKind::kUnsupported);
 }
 
 }  // namespace

@@ -1,26 +1,28 @@
 #include "safetensors/checkpoint.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "families/family.h"
 #include "importer/conversion.h"
+#include "importer/task.h"
 #include "onnx/graph_builder.h"
 
 namespace weir::importer {
 namespace {
 
 Status write_graph(const families::Architecture& architecture, const safetensors::Checkpoint& checkpoint,
-                   const ConversionRequest& request, const huggingface::Layout& layout) {
+                   const ConversionRequest& request, const bundle::Manifest& manifest, const families::HeadForm& head) {
   WEIR_ASSIGN_OR_RETURN(onnx::WeightsFile file,
                         onnx::WeightsFile::create(request.folder + "/model.weights", request.cancelled));
   families::Weights weights(checkpoint);
   onnx::GraphBuilder graph(architecture.facts().family, &file);
-  const families::PackedForm form{request.precision, std::string(bundle::pooling_name(layout.pooling))};
+  const families::PackedForm form{request.precision, std::string(bundle::pooling_name(manifest.pooling))};
   WEIR_RETURN_IF_ERROR(request.packed ? architecture.build_packed(weights, graph, form)
-                                      : architecture.build(weights, graph));
+                                      : architecture.build(weights, graph, head));
   WEIR_RETURN_IF_ERROR(file.finish());
   return graph.save(request.folder + "/model.onnx");
 }
@@ -58,46 +60,110 @@ Status limit_tokens(const ConversionRequest& request, const families::Facts& fac
   return {};
 }
 
+/// The model's folder and what it is for; pooling and normalization only matter once that is an embedding.
+struct Plan {
+  std::string folder;
+  huggingface::Layout layout;
+  std::optional<huggingface::JsonObject> config;
+  ModelTask task;
+};
+
+Result<Plan> make_plan(const ConversionRequest& request) {
+  const Source& source = *request.source;
+  Plan plan;
+  huggingface::Overrides overrides = request.overrides;
+  overrides.normalize = false;
+  WEIR_ASSIGN_OR_RETURN(plan.layout, huggingface::read_layout({source.folders, overrides, false}));
+  const std::string& path = plan.layout.transformer_path;
+  plan.folder = path.empty() ? source.root : source.root + "/" + path;
+  // What import made of another form has the original's tokenizer beside the original.
+  if (!source.checkpoint_folder.empty()) plan.folder = source.checkpoint_folder;
+  WEIR_ASSIGN_OR_RETURN(plan.config, huggingface::JsonObject::read(plan.folder + "/config.json"));
+  WEIR_ASSIGN_OR_RETURN(plan.task, read_task(*plan.config, plan.layout, request.overrides, source.folders));
+  if (plan.task.task == bundle::Task::kEmbedding) {
+    WEIR_ASSIGN_OR_RETURN(plan.layout, huggingface::read_layout({source.folders, request.overrides, true}));
+  } else if (request.packed) {
+    return Error(ErrorKind::kUnsupported,
+                 "--precision: " + request.precision + " is not there yet for the task " +
+                     std::string(bundle::task_name(plan.task.task)) + "; take fp32",
+                 "--precision");
+  }
+  return plan;
+}
+
+void describe_output(const Plan& plan, const families::Facts& facts, bool packed, bundle::Manifest& manifest) {
+  using bundle::Output;
+  manifest.task = plan.task.task;
+  manifest.labels = plan.task.labels;
+  manifest.score_function = plan.task.score_function;
+  switch (plan.task.head.kind) {
+    case families::HeadKind::kNone:
+    case families::HeadKind::kTokenHeads:
+      manifest.dimensions = facts.hidden_size;
+      manifest.layout = packed ? bundle::Layout::kPacked : bundle::Layout::kPadded;
+      manifest.output = packed ? Output::kTextVectors : Output::kTokenVectors;
+      manifest.output_name = packed ? families::kSentenceEmbedding : families::kLastHiddenState;
+      return;
+    case families::HeadKind::kTextLabels:
+    case families::HeadKind::kTokenLabels:
+      manifest.dimensions = plan.task.head.labels;
+      manifest.output =
+          plan.task.head.kind == families::HeadKind::kTextLabels ? Output::kTextVectors : Output::kTokenVectors;
+      manifest.output_name = families::kLogits;
+      return;
+    case families::HeadKind::kWords:
+      manifest.dimensions = facts.vocabulary_size;
+      manifest.output = Output::kTextVectors;
+      manifest.output_name = families::kWordWeights;
+  }
+}
+
 }  // namespace
 
 Result<Conversion> convert_checkpoint(const ConversionRequest& request) {
   const Source& source = *request.source;
   Conversion conversion;
-  WEIR_ASSIGN_OR_RETURN(huggingface::Layout layout,
-                        huggingface::read_layout({source.folders, request.overrides, true}));
-  std::string folder = layout.transformer_path.empty() ? source.root : source.root + "/" + layout.transformer_path;
-  // What import made of another form has the original's tokenizer beside the original.
+  WEIR_ASSIGN_OR_RETURN(Plan plan, make_plan(request));
+  WEIR_ASSIGN_OR_RETURN(families::Architecture architecture, families::read_architecture(*plan.config));
   const bool is_made = !source.checkpoint_folder.empty();
-  if (is_made) folder = source.checkpoint_folder;
-  WEIR_ASSIGN_OR_RETURN(const auto config, huggingface::JsonObject::read(folder + "/config.json"));
-  WEIR_ASSIGN_OR_RETURN(families::Architecture architecture, families::read_architecture(config));
-  WEIR_RETURN_IF_ERROR(apply_tokenizer_settings(is_made ? source.folders : std::vector{folder}, architecture));
+  WEIR_RETURN_IF_ERROR(apply_tokenizer_settings(is_made ? source.folders : std::vector{plan.folder}, architecture));
   const families::Facts& facts = architecture.facts();
-  WEIR_RETURN_IF_ERROR(limit_tokens(request, facts, layout));
-  WEIR_RETURN_IF_ERROR(check_dimensions(layout, facts));
-  WEIR_ASSIGN_OR_RETURN(conversion.tokenizer_path, find_tokenizer(source.folders, layout.transformer_path));
-  WEIR_ASSIGN_OR_RETURN(const auto checkpoint, safetensors::Checkpoint::open(folder));
-  WEIR_RETURN_IF_ERROR(write_graph(architecture, checkpoint, request, layout));
+  WEIR_RETURN_IF_ERROR(limit_tokens(request, facts, plan.layout));
+  WEIR_RETURN_IF_ERROR(check_dimensions(plan.layout, facts));
+  WEIR_ASSIGN_OR_RETURN(conversion.tokenizer_path, find_tokenizer(source.folders, plan.layout.transformer_path));
+  WEIR_ASSIGN_OR_RETURN(const auto checkpoint, safetensors::Checkpoint::open(plan.folder));
 
   bundle::Manifest& manifest = conversion.manifest;
-  apply_layout(layout, manifest);
+  apply_layout(plan.layout, manifest);
   manifest.family = facts.family;
-  manifest.dimensions = facts.hidden_size;
   manifest.vocabulary_size = facts.vocabulary_size;
   manifest.pad_token_id = facts.pad_token_id;
   manifest.has_token_type_ids = facts.has_token_type_ids;
   manifest.precision = request.precision;
-  if (request.packed) {
-    manifest.layout = bundle::Layout::kPacked;
-    manifest.output = bundle::Output::kTextVectors;
-    manifest.output_name = families::kSentenceEmbedding;
-  } else {
-    manifest.output = bundle::Output::kTokenVectors;
-    manifest.output_name = families::kLastHiddenState;
+  const bool is_embedding = plan.task.task == bundle::Task::kEmbedding;
+  describe_output(plan, facts, request.packed, manifest);
+  WEIR_ASSIGN_OR_RETURN(const auto lengths, plan.config->counts("matryoshka_dimensions", manifest.dimensions));
+  if (lengths && is_embedding) manifest.matryoshka_dimensions = *lengths;
+  std::optional<families::TokenHeads> beside;
+  if (is_embedding) {
+    WEIR_ASSIGN_OR_RETURN(beside, read_token_heads(plan.folder, facts.hidden_size, conversion.files));
   }
-  manifest.lineage.steps = {"import: " + facts.family + ", " + request.precision + (request.packed ? ", packed" : "")};
-  conversion.files = layout.files;
-  for (const std::string& name : checkpoint.files()) conversion.files.push_back(folder + "/" + name);
+  if (beside && request.packed) {
+    return Error(ErrorKind::kUnsupported,
+                 "--precision: packed graphs give one vector per text, and this model also gives word weights and "
+                 "vectors of tokens (sparse_linear.pt, colbert_linear.pt); without those files it is packed",
+                 "--precision");
+  }
+  if (beside) {
+    plan.task.head = {families::HeadKind::kTokenHeads, 0, &*beside};
+    manifest.multi_vector_dimensions = beside->vector_dimensions;
+    manifest.lexical_weights = true;
+  }
+  WEIR_RETURN_IF_ERROR(write_graph(architecture, checkpoint, request, manifest, plan.task.head));
+  manifest.lineage.steps = {"import: " + facts.family + ", " + request.precision + (request.packed ? ", packed" : "") +
+                            (is_embedding ? "" : ", " + std::string(bundle::task_name(manifest.task)))};
+  conversion.files.insert(conversion.files.end(), plan.layout.files.begin(), plan.layout.files.end());
+  for (const std::string& name : checkpoint.files()) conversion.files.push_back(plan.folder + "/" + name);
   return conversion;
 }
 

@@ -48,7 +48,7 @@ Result<std::vector<std::vector<float>>> embed(session::Session& session, const b
   const session::Batch batch{texts.size(), in.columns, in.ids, in.mask, in.types, in.offsets};
   WEIR_ASSIGN_OR_RETURN(const session::Tensor output, session.run(batch, manifest.output_name));
   const bool pooled = manifest.output == bundle::Output::kTextVectors;
-  const serve::HiddenRows rows{output.values(), texts.size(), pooled ? 0 : in.columns, manifest.dimensions};
+  const serve::HiddenRows rows{output.values(), texts.size(), pooled ? 0 : in.columns, manifest.width()};
   std::vector<std::vector<float>> vectors(texts.size(), std::vector<float>(manifest.dimensions));
   for (std::size_t row = 0; row < texts.size(); ++row) {
     const serve::pooling::Rule rule{manifest.pooling, manifest.normalize, manifest.dimensions};

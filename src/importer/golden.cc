@@ -38,7 +38,7 @@ class Runner {
     const bool fits = pooled ? shape.size() == 2 && shape[0] == 1
                              : shape.size() == 3 && shape[0] == 1 && shape[1] == static_cast<std::int64_t>(tokens);
     if (fits && manifest_.dimensions == 0) manifest_.dimensions = static_cast<std::uint32_t>(shape.back());
-    if (fits && shape.back() == static_cast<std::int64_t>(manifest_.dimensions)) return manifest_.dimensions;
+    if (fits && shape.back() == static_cast<std::int64_t>(manifest_.width())) return manifest_.width();
     std::string found;
     for (const std::int64_t size : shape) found += (found.empty() ? "" : ", ") + std::to_string(size);
     return Error(ErrorKind::kCorrupt, "output '" + manifest_.output_name + "' has the shape [" + found +

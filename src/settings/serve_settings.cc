@@ -116,9 +116,17 @@ std::vector<Row> requests() {
       {{"max-tokens", integer(0, 1'000'000), "0", kSection,
         "Tokens per text, special ones included. May only lower the model's own limit. 0: the model's."},
        &S::max_tokens},
-      {{"long-text", choice({"truncate", "reject"}), "truncate", kSection,
-        "What happens to texts with more tokens, unless the request says it."},
+      {{"long-text", choice({"truncate", "reject", "chunk"}), "truncate", kSection,
+        "What happens to texts with more tokens, unless the request says it. chunk: an embedding is computed of "
+        "windows "
+        "that overlap, and their vectors become one; other tasks truncate."},
        &S::long_text},
+      {{"chunk-overlap", integer(0, 1'000'000), "64", kSection,
+        "Tokens that a window of a long text shares with the one before it; at most half a window."},
+       &S::chunk_overlap},
+      {{"chunk-pooling", choice({"mean", "max"}), "mean", kSection,
+        "How the vectors of windows become one: mean, in which a window counts as often as it has tokens, or max."},
+       &S::chunk_pooling},
       {{"long-text-status", choice({"422", "413", "400"}), "422", kSection, "The status when such a text is rejected."},
        &S::long_text_status},
   };

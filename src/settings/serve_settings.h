@@ -41,6 +41,8 @@ struct ServeSettings {
   std::int64_t max_inputs = 0;
   std::int64_t max_tokens = 0;
   std::string long_text;
+  std::int64_t chunk_overlap = 0;
+  std::string chunk_pooling;
   std::string long_text_status;
 
   // Batching

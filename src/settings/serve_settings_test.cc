@@ -61,6 +61,8 @@ TEST(ServeSettings, EveryFieldFollowsItsOwnSetting) {
                                               "--max-inputs=12",
                                               "--max-tokens=13",
                                               "--long-text=reject",
+                                              "--chunk-overlap=31",
+                                              "--chunk-pooling=max",
                                               "--batch-window=14ms",
                                               "--max-batch-requests=15",
                                               "--max-batch-tokens=16",
@@ -100,6 +102,8 @@ TEST(ServeSettings, EveryFieldFollowsItsOwnSetting) {
   EXPECT_EQ(s.max_tokens, 13);
   EXPECT_EQ(s.long_text, "reject");
   EXPECT_EQ(s.long_text_status, "413");
+  EXPECT_EQ(s.chunk_overlap, 31);
+  EXPECT_EQ(s.chunk_pooling, "max");
   EXPECT_EQ(s.write_timeout, Duration(21));
   EXPECT_EQ(s.batch_window, Duration(14));
   EXPECT_EQ(s.max_batch_requests, 15);

@@ -58,7 +58,7 @@ class Server:
         self.folder = Path(tempfile.mkdtemp(prefix="weir-e2e-"))
         try:
             bundle = self.folder / "tiny"
-            subprocess.run([PROGRAM, "import", TINY_BERT, bundle, "--quiet"], check=True, env=ENVIRONMENT)
+            self.import_model(bundle)
             self.log = open(self.folder / "log", "w+b")
             command = [PROGRAM, "serve", "--model", bundle, "--port", str(self.port), *self.flags]
             self.process = subprocess.Popen(command, stdout=self.log, stderr=subprocess.STDOUT, env=ENVIRONMENT)
@@ -67,6 +67,9 @@ class Server:
             self.__exit__()
             raise
         return self
+
+    def import_model(self, bundle):
+        subprocess.run([PROGRAM, "import", TINY_BERT, bundle, "--quiet"], check=True, env=ENVIRONMENT)
 
     def __exit__(self, *_):
         if self.process and self.process.poll() is None:

@@ -50,12 +50,12 @@ Status check_output(const session::Session& session, const bundle::Bundle& bundl
   }
   const std::size_t rank = manifest.output == bundle::Output::kTokenVectors ? 3 : 2;
   const bool fits = output->type == "float" && output->shape.size() == rank &&
-                    (output->shape.back() < 0 || output->shape.back() == std::int64_t{manifest.dimensions});
+                    (output->shape.back() < 0 || output->shape.back() == std::int64_t{manifest.width()});
   if (!fits) {
     return Error(ErrorKind::kCorrupt,
                  path + ": output '" + output->name + "' is " + output->type + " " + shape_text(output->shape) +
                      "; weir.json says float with " + std::to_string(rank) + " axes, the last one " +
-                     std::to_string(manifest.dimensions),
+                     std::to_string(manifest.width()),
                  path);
   }
   return {};
@@ -155,14 +155,14 @@ Result<HiddenRows> Instance::run(session::Session& session, std::size_t rows, st
   const bool pooled = manifest_.output == bundle::Output::kTextVectors;
   std::vector<std::int64_t> wanted = {static_cast<std::int64_t>(rows)};
   if (!pooled) wanted.push_back(static_cast<std::int64_t>(columns));
-  wanted.push_back(manifest_.dimensions);
+  wanted.push_back(manifest_.width());
   if (!std::equal(wanted.begin(), wanted.end(), output_.shape().begin(), output_.shape().end())) {
     return Error(ErrorKind::kBackend,
                  place_ + ": output '" + manifest_.output_name + "' has shape " + shape_text(output_.shape()) +
                      " instead of " + shape_text(wanted),
                  place_);
   }
-  return HiddenRows{output_.values(), rows, pooled ? 0 : columns, manifest_.dimensions};
+  return HiddenRows{output_.values(), rows, pooled ? 0 : columns, manifest_.width()};
 }
 
 Result<Clock::duration> Instance::timed_run(BatchShape shape, bool wide) {

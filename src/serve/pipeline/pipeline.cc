@@ -35,11 +35,15 @@ struct Pipeline::Impl {
   void on_tokenized(const RequestPtr& request);
   void on_computed(const ModelView& view, const Batch& batch, const Result<HiddenRows>& rows);
   void on_row(const ModelView& view, const Item& item, const Result<HiddenRows>& rows, std::size_t row);
+  static std::size_t input_of(const Request& request, std::size_t encoding);
+  void join_windows(Request& request) const;
+  static Status take_row(const ModelView& view, const Item& item, const HiddenRows& rows, std::size_t row);
   void on_finished(const RequestPtr& request);
 
   bool stop(Deadline deadline);
 
   const admission::Options admission_options;
+  const WindowPooling window_pooling;
   const std::size_t soon_bytes;  ///< A request larger than this is not waited for by the batch stage.
   std::atomic<bool> stopping{false};
   std::unique_ptr<models::ModelSet> model_set;
@@ -52,6 +56,7 @@ struct Pipeline::Impl {
 Pipeline::Impl::Impl(const PipelineOptions& options, std::unique_ptr<models::ModelSet> opened,
                      metrics::Registry& registry)
     : admission_options(admission_options_of(options)),
+      window_pooling(options.long_text.pooling),
       soon_bytes(tokenize_options_of(options).slice_bytes),
       model_set(std::move(opened)),
       metrics(registry, *model_set),
@@ -96,7 +101,8 @@ Result<models::Model*> Pipeline::Impl::accept(const Request& request) const {
   if (stopping) return Error(ErrorKind::kUnavailable, "the server is stopping");
   if (request.deadline.expired()) return Error(ErrorKind::kTimeout, "the request's deadline passed on its way here");
   WEIR_ASSIGN_OR_RETURN(models::Model * model, model_set->find_ready(request.model));
-  if (request.task == Task::kEmbed) {
+  if (computes(request.task)) {
+    WEIR_RETURN_IF_ERROR(check_task(request.task, *model->view()));
     WEIR_RETURN_IF_ERROR(pooling::rule_for(request.options, model->view()->manifest));
   }
   return model;
@@ -108,20 +114,24 @@ void Pipeline::Impl::on_admitted(const RequestPtr& request) {
   request->stage = Stage::kTokenize;
   std::size_t bytes = 0;
   for (const Input& input : request->inputs) bytes += input.bytes();
-  if (request->task == Task::kEmbed && bytes <= soon_bytes) {
+  if (computes(request->task) && bytes <= soon_bytes) {
     request->flight->expected.begin(request->flight->model->batcher());
   }
   tokenize_stage.submit(request);
 }
 
 void Pipeline::Impl::on_tokenized(const RequestPtr& request) {
-  if (request->task == Task::kTokenize) {
+  if (!computes(request->task)) {
     finish(request);
     return;
   }
   request->dimensions = request->options.dimensions.value_or(request->view->manifest.dimensions);
-  request->vectors.resize(request->inputs.size() * request->dimensions);
-  request->remaining = request->inputs.size();
+  if (is_per_token(request->task, request->view->manifest)) {
+    request->token_rows.resize(request->inputs.size());
+  } else {
+    request->vectors.resize(request->encodings.size() * request->dimensions);
+  }
+  request->remaining = request->encodings.size();
   request->stage = Stage::kBatch;
   Flight& flight = *request->flight;
   const Status queued = flight.model->batcher().add(request);
@@ -142,18 +152,50 @@ void Pipeline::Impl::on_row(const ModelView& view, const Item& item, const Resul
     finish(request, rows.error());
     return;
   }
-  const auto rule = pooling::rule_for(request->options, view.manifest);
-  const std::span<float> vector(request->vectors.data() + item.index * request->dimensions, request->dimensions);
-  Status pooled = rule.ok() ? pooling::pool_row(*rows, row, item.tokens(), *rule, vector) : Status(rule.error());
+  Status pooled = take_row(view, item, *rows, row);
   if (!pooled.ok()) {
-    finish(request,
-           Error(pooled.error().kind, tokenize::input_name(*request, item.index) + ": " + pooled.error().message));
+    finish(request, Error(pooled.error().kind, tokenize::input_name(*request, input_of(*request, item.index)) + ": " +
+                                                   pooled.error().message));
     return;
   }
   if (request->remaining.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  if (!request->input_of.empty()) join_windows(*request);
   const Clock::duration began(request->first_batch_ns.load(std::memory_order_acquire));
   request->timings.inference = Clock::now().time_since_epoch() - began;
   finish(request);
+}
+
+std::size_t Pipeline::Impl::input_of(const Request& request, std::size_t encoding) {
+  return request.input_of.empty() ? encoding : request.input_of[encoding];
+}
+
+/// The vectors of each input's windows to one, in the windows' order.
+void Pipeline::Impl::join_windows(Request& request) const {
+  const std::size_t width = request.dimensions;
+  const auto rule = pooling::rule_for(request.options, request.view->manifest);
+  pooling::WindowJoiner joiner(request.task == Task::kSparse ? WindowPooling::kMax : window_pooling, width);
+  std::vector<float> joined(request.inputs.size() * width);
+  for (std::size_t input = 0; input < request.inputs.size(); ++input) {
+    const auto row = [&](std::size_t encoding) { return std::span(request.vectors).subspan(encoding * width, width); };
+    joiner.begin(row(input), request.encodings[input].ids.size());
+    for (std::size_t i = request.inputs.size(); i < request.encodings.size(); ++i) {
+      if (request.input_of[i] == input) joiner.add(row(i), request.encodings[i].ids.size());
+    }
+    joiner.finish(rule.ok() && rule->normalize, std::span(joined).subspan(input * width, width));
+  }
+  request.vectors = std::move(joined);
+}
+
+Status Pipeline::Impl::take_row(const ModelView& view, const Item& item, const HiddenRows& rows, std::size_t row) {
+  Request& request = *item.request;
+  WEIR_ASSIGN_OR_RETURN(pooling::Rule rule, pooling::rule_for(request.options, view.manifest));
+  if (!request.input_of.empty()) rule.normalize = false;  // Once the windows are one.
+  if (is_per_token(request.task, view.manifest)) {
+    const pooling::TokenColumns columns = pooling::columns_for(request.task, view.manifest);
+    return pooling::token_rows(rows, row, item.tokens(), columns, request.token_rows[item.index]);
+  }
+  const std::span<float> vector(request.vectors.data() + item.index * request.dimensions, request.dimensions);
+  return pooling::pool_row(rows, row, item.tokens(), rule, vector);
 }
 
 /// What every request comes to, by whoever called finish(). The permit is free before the client knows.

@@ -32,7 +32,7 @@ struct PipelineOptions {
   int tokenize_threads = 1;
   std::size_t max_inputs = 2048;  ///< Texts per request.
   std::uint32_t max_tokens = 0;   ///< Per text; 0: as the bundle says. May only lower it.
-  LongText long_text = LongText::kTruncate;
+  LongTextRule long_text;
 
   // batch
   Clock::duration window = std::chrono::milliseconds(5);

@@ -80,7 +80,7 @@ void PipelineMetrics::succeeded(const Request& request) {
   model.tokens->add(request.tokens);
   waiting_->observe(seconds(request.timings.waiting));
   tokenize_->observe(seconds(request.timings.tokenize));
-  if (request.task == Task::kTokenize) return;
+  if (!computes(request.task)) return;
   batch_->observe(seconds(request.timings.queue));
   engine_->observe(seconds(request.timings.inference));
 }

@@ -11,18 +11,19 @@ namespace {
 constexpr double kSmallestNorm = 1e-12;
 constexpr std::size_t kBlock = 256;  ///< Dimensions summed at a time: 2 KiB of doubles on the stack.
 
-void mean(std::span<const float> token_vectors, std::size_t hidden, std::span<float> vector) {
+/// The sum of token vectors, each as often as `weighted` says (the i-th i times, or once), divided by `divisor`.
+void mean(std::span<const float> token_vectors, std::size_t hidden, bool weighted, double divisor,
+          std::span<float> vector) {
   const std::size_t tokens = token_vectors.size() / hidden;
   for (std::size_t begin = 0; begin < vector.size(); begin += kBlock) {
     const std::size_t count = std::min(kBlock, vector.size() - begin);
     double sums[kBlock] = {};
     for (std::size_t token = 0; token < tokens; ++token) {
       const float* values = token_vectors.data() + token * hidden + begin;
-      for (std::size_t i = 0; i < count; ++i) sums[i] += static_cast<double>(values[i]);
+      const double weight = weighted ? static_cast<double>(token + 1) : 1.0;
+      for (std::size_t i = 0; i < count; ++i) sums[i] += weight * static_cast<double>(values[i]);
     }
-    for (std::size_t i = 0; i < count; ++i) {
-      vector[begin + i] = static_cast<float>(sums[i] / static_cast<double>(tokens));
-    }
+    for (std::size_t i = 0; i < count; ++i) vector[begin + i] = static_cast<float>(sums[i] / divisor);
   }
 }
 
@@ -80,10 +81,17 @@ Status pool_tokens(std::span<const float> token_vectors, std::size_t hidden, con
   assert(hidden > 0 && token_vectors.size() % hidden == 0);
   assert(vector.size() == rule.dimensions && vector.size() <= hidden);
   if (token_vectors.empty()) return Error(ErrorKind::kEmptyInput, "the text has no tokens");
+  const auto tokens = static_cast<double>(token_vectors.size() / hidden);
   bool finite = true;
   switch (rule.pooling) {
     case bundle::Pooling::kMean:
-      mean(token_vectors, hidden, vector);
+      mean(token_vectors, hidden, false, tokens, vector);
+      break;
+    case bundle::Pooling::kMeanSqrtLength:
+      mean(token_vectors, hidden, false, std::sqrt(tokens), vector);
+      break;
+    case bundle::Pooling::kWeightedMean:
+      mean(token_vectors, hidden, true, tokens * (tokens + 1) / 2, vector);
       break;
     case bundle::Pooling::kCls:
       std::copy_n(token_vectors.begin(), vector.size(), vector.begin());
@@ -114,6 +122,47 @@ Status pool_row(const HiddenRows& hidden, std::size_t row, std::size_t tokens, c
   assert(tokens <= hidden.columns);
   const auto real = hidden.values.subspan(row * hidden.columns * hidden.hidden, tokens * hidden.hidden);
   return pool_tokens(real, hidden.hidden, rule, vector);
+}
+
+TokenColumns columns_for(Task task, const bundle::Manifest& manifest) {
+  if (task == Task::kSparse) return {manifest.width() - 1, 1, false, false};
+  if (manifest.multi_vector_dimensions == 0) return {0, manifest.dimensions, false, false};
+  return {manifest.dimensions, manifest.multi_vector_dimensions, true, true};
+}
+
+Status token_rows(const HiddenRows& hidden, std::size_t row, std::size_t tokens, const TokenColumns& columns,
+                  std::vector<float>& vectors) {
+  assert(row < hidden.rows && tokens <= hidden.columns && columns.first + columns.count <= hidden.hidden);
+  const auto real = hidden.values.subspan(row * hidden.columns * hidden.hidden, tokens * hidden.hidden);
+  const std::size_t skipped = columns.skip_first_token ? 1 : 0;
+  vectors.clear();
+  for (std::size_t token = skipped; token < tokens; ++token) {
+    const auto wanted = real.subspan(token * hidden.hidden + columns.first, columns.count);
+    vectors.insert(vectors.end(), wanted.begin(), wanted.end());
+    if (columns.normalize) normalize(std::span(vectors).last(columns.count));
+  }
+  if (!all_finite(vectors)) return Error(ErrorKind::kBackend, "the model computed NaN or Inf for this text");
+  return {};
+}
+
+void WindowJoiner::begin(std::span<const float> vector, std::size_t tokens) {
+  const double weight = pooling_ == WindowPooling::kMean ? static_cast<double>(tokens) : 1.0;
+  for (std::size_t i = 0; i < vector.size(); ++i) sums_[i] = weight * static_cast<double>(vector[i]);
+  tokens_ = weight;
+}
+
+void WindowJoiner::add(std::span<const float> vector, std::size_t tokens) {
+  const auto weight = static_cast<double>(tokens);
+  for (std::size_t i = 0; i < vector.size(); ++i) {
+    const auto value = static_cast<double>(vector[i]);
+    sums_[i] = pooling_ == WindowPooling::kMean ? sums_[i] + weight * value : std::max(sums_[i], value);
+  }
+  if (pooling_ == WindowPooling::kMean) tokens_ += weight;
+}
+
+void WindowJoiner::finish(bool normalized, std::span<float> vector) const {
+  for (std::size_t i = 0; i < vector.size(); ++i) vector[i] = static_cast<float>(sums_[i] / tokens_);
+  if (normalized) normalize(vector);
 }
 
 }  // namespace weir::serve::pooling

@@ -1,6 +1,6 @@
 // One vector per text: pooling over the text's own tokens, then a cut to fewer dimensions, then L2 normalization.
 //
-// What it means is what sentence-transformers computes: mean, cls, max and last over real tokens (special ones
+// What it means is what sentence-transformers computes: every mode over real tokens (special ones
 // included, padding left out), normalization with a smallest norm of 1e-12. A cut comes before normalization, so that a
 // shortened vector has length 1 again, as OpenAI's `dimensions` promises (sentence-transformers' `truncate_dim` does so
 // with `normalize_embeddings`).
@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/result.h"
 #include "bundle/bundle.h"
@@ -38,5 +39,34 @@ Status pool_tokens(std::span<const float> token_vectors, std::size_t hidden, con
 /// Pools row `row`, whose first `tokens` columns are real, into `vector` [rule.dimensions]. Errors as pool_tokens.
 Status pool_row(const HiddenRows& hidden, std::size_t row, std::size_t tokens, const Rule& rule,
                 std::span<float> vector);
+
+/// Which of a token's numbers a task wants.
+struct TokenColumns {
+  std::size_t first = 0;
+  std::size_t count = 0;
+  bool normalize = false;
+  bool skip_first_token = false;  ///< Its multi-vector is none.
+};
+TokenColumns columns_for(Task task, const bundle::Manifest& manifest);
+
+/// Copies those numbers of the tokens of row `row`: [tokens, count]. kBackend when one is NaN or Inf.
+Status token_rows(const HiddenRows& hidden, std::size_t row, std::size_t tokens, const TokenColumns& columns,
+                  std::vector<float>& vectors);
+
+/// Makes one vector of those of a long text's windows, in their order: the mean, each counting as often as it has
+/// tokens, or the largest of each dimension.
+class WindowJoiner {
+ public:
+  WindowJoiner(WindowPooling pooling, std::size_t dimensions) : pooling_(pooling), sums_(dimensions) {}
+
+  void begin(std::span<const float> vector, std::size_t tokens);
+  void add(std::span<const float> vector, std::size_t tokens);
+  void finish(bool normalized, std::span<float> vector) const;
+
+ private:
+  WindowPooling pooling_;
+  std::vector<double> sums_;
+  double tokens_ = 0;
+};
 
 }  // namespace weir::serve::pooling

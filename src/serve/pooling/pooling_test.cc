@@ -160,5 +160,44 @@ TEST(PoolingRule, LengthsTheModelDoesNotHaveAreRefused) {
   }
 }
 
+TEST(Pooling, MeansThatAreWeighted) {
+  const std::vector<float> tokens = {1.0f, 4.0f, 7.0f};
+  float value = 0;
+  const std::span<float> vector(&value, 1);
+  ASSERT_TRUE(pool_tokens(tokens, 1, {bundle::Pooling::kMeanSqrtLength, false, 1}, vector).ok());
+  EXPECT_FLOAT_EQ(value, 12.0f / std::sqrt(3.0f));
+  ASSERT_TRUE(pool_tokens(tokens, 1, {bundle::Pooling::kWeightedMean, false, 1}, vector).ok());
+  EXPECT_FLOAT_EQ(value, 5.0f);
+}
+
+TEST(Pooling, TokenRowsAreOnlyTheRealOnes) {
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  std::vector<float> rows;
+  ASSERT_TRUE(token_rows({values, 2, 3, 2}, 1, 2, {0, 2}, rows).ok());
+  EXPECT_EQ(rows, (std::vector<float>{7, 8, 9, 10}));
+  ASSERT_TRUE(token_rows({values, 2, 3, 2}, 1, 3, {1, 1, true, true}, rows).ok());
+  EXPECT_EQ(rows, (std::vector<float>{1, 1}));
+  const std::vector<float> bad = {1, std::numeric_limits<float>::quiet_NaN()};
+  EXPECT_EQ(token_rows({bad, 1, 1, 2}, 0, 1, {0, 2}, rows).error().kind, ErrorKind::kBackend);
+}
+
+TEST(Pooling, WindowsBecomeOne) {
+  const std::vector<float> first = {1.0f, -1.0f};
+  const std::vector<float> second = {4.0f, 2.0f};
+  std::vector<float> joined(2);
+  WindowJoiner mean(WindowPooling::kMean, 2);
+  mean.begin(first, 10);
+  mean.add(second, 5);
+  mean.finish(false, joined);
+  EXPECT_EQ(joined, (std::vector<float>{2.0f, 0.0f}));
+  mean.finish(true, joined);
+  EXPECT_EQ(joined, (std::vector<float>{1.0f, 0.0f}));
+  WindowJoiner max(WindowPooling::kMax, 2);
+  max.begin(first, 10);
+  max.add(second, 5);
+  max.finish(false, joined);
+  EXPECT_EQ(joined, second);
+}
+
 }  // namespace
 }  // namespace weir::serve::pooling

@@ -14,7 +14,23 @@ namespace weir::serve {
 enum class ModelState { kLoading, kReady, kFailed };
 
 /// What happens to a text of more tokens than the model takes, unless the request says otherwise.
-enum class LongText { kTruncate, kReject };
+enum class LongText {
+  kTruncate,
+  kReject,
+  kChunk,  ///< Computed in windows, whose vectors become one. Embeddings only; other tasks truncate.
+};
+
+/// How the vectors of a long text's windows become one.
+enum class WindowPooling {
+  kMean,  ///< Each counts as often as it has tokens.
+  kMax,
+};
+
+struct LongTextRule {
+  LongText what = LongText::kTruncate;
+  std::uint32_t overlap_tokens = 64;  ///< Tokens that a window shares with the one before it.
+  WindowPooling pooling = WindowPooling::kMean;
+};
 
 struct ModelSource {
   std::string name;    ///< As clients name it; empty: the bundle's own.

@@ -1,5 +1,6 @@
 #include "serve/request/request.h"
 
+#include <string>
 #include <utility>
 
 namespace weir::serve {
@@ -27,6 +28,45 @@ bool finish(const RequestPtr& request, std::optional<Error> error) {
   const auto done = std::exchange(request->done, nullptr);
   if (done) done(request);
   return true;
+}
+
+namespace {
+
+bool does(Task task, const bundle::Manifest& manifest) {
+  const bundle::Task own = manifest.task;
+  switch (task) {
+    case Task::kEmbed:
+      return own == bundle::Task::kEmbedding;
+    case Task::kTokenVectors:
+      return own == bundle::Task::kEmbedding && manifest.output == bundle::Output::kTokenVectors;
+    case Task::kRerank:
+      return own == bundle::Task::kRerank;
+    case Task::kClassify:
+      return own == bundle::Task::kClassify || own == bundle::Task::kRerank;
+    case Task::kTokenLabels:
+      return own == bundle::Task::kTokenClassify;
+    case Task::kSparse:
+      return own == bundle::Task::kSparse || manifest.lexical_weights;
+    case Task::kTokenize:
+    case Task::kDecode:
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Status check_task(Task task, const ModelView& view) {
+  if (does(task, view.manifest)) return {};
+  const std::string name = "model '" + view.name + "'";
+  if (task == Task::kTokenVectors && view.manifest.task == bundle::Task::kEmbedding) {
+    return Error(ErrorKind::kInvalidArgument,
+                 name + " pools in its graph: it has no vectors of tokens (import it with --padded)", "model");
+  }
+  return Error(ErrorKind::kInvalidArgument,
+               name + " is for the task " + std::string(bundle::task_name(view.manifest.task)) +
+                   " and cannot do this; GET /info tells what it is for",
+               "model");
 }
 
 }  // namespace weir::serve

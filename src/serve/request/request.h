@@ -31,9 +31,12 @@ struct Input {
   std::string text;
   std::vector<std::int32_t> ids;  ///< Used instead of `text` when `is_ids`.
   bool is_ids = false;
+  std::optional<std::string> pair = std::nullopt;  ///< A second text; the model reads both as one.
 
   /// What tokenizing it costs, roughly.
-  std::size_t bytes() const { return is_ids ? ids.size() * sizeof(std::int32_t) : text.size(); }
+  std::size_t bytes() const {
+    return is_ids ? ids.size() * sizeof(std::int32_t) : text.size() + (pair ? pair->size() : 0);
+  }
 };
 
 /// What a request asks of each text beyond the model's own settings.
@@ -43,7 +46,8 @@ struct EmbedOptions {
   std::optional<bool> truncate;             ///< Empty: as the server is configured.
   tokenizers::Side truncation_side = tokenizers::Side::kRight;
   std::optional<std::string> prompt_name;
-  bool add_special_tokens = true;  ///< Only kTokenize may turn it off.
+  bool add_special_tokens = true;   ///< Only kTokenize may turn it off.
+  bool skip_special_tokens = true;  ///< Of kDecode.
 };
 
 /// Time spent per stage, for headers, logs and metrics.
@@ -55,9 +59,30 @@ struct Timings {
 };
 
 enum class Task {
-  kEmbed,     ///< Through all stages: fills `vectors`.
-  kTokenize,  ///< Ends after the tokenize stage: fills `encodings`, with offsets, never truncated.
+  kEmbed,         ///< Through all stages: fills `vectors`.
+  kRerank,        ///< As kEmbed: the one number of each pair, before the model's score function.
+  kClassify,      ///< As kEmbed: a number per label.
+  kSparse,        ///< As kEmbed: a weight per word of the vocabulary.
+  kTokenVectors,  ///< Through all stages: fills `token_rows` with the vectors of each token.
+  kTokenLabels,   ///< The same with a number per label and token, and `encodings` with offsets.
+  kTokenize,      ///< Ends after the tokenize stage: fills `encodings`, with offsets, never truncated.
+  kDecode,        ///< Ends after the tokenize stage: fills `decoded` of the inputs' ids.
 };
+
+/// Whether a request of this kind goes to the engine.
+inline bool computes(Task task) { return task != Task::kTokenize && task != Task::kDecode; }
+/// Whether texts may be computed in windows.
+inline bool takes_windows(Task task, const bundle::Manifest& manifest) {
+  return task == Task::kEmbed || (task == Task::kSparse && !manifest.lexical_weights);
+}
+/// Whether it fills `token_rows`: with vectors, or with the weight of each token's word.
+inline bool is_per_token(Task task, const bundle::Manifest& manifest) {
+  return task == Task::kTokenVectors || task == Task::kTokenLabels ||
+         (task == Task::kSparse && manifest.lexical_weights);
+}
+
+/// Whether a model can do it. kInvalidArgument names the model's own task.
+Status check_task(Task task, const ModelView& view);
 
 /// Where a request is. The names are the stages' folders.
 enum class Stage : std::uint8_t { kFront, kAdmission, kTokenize, kBatch, kEngine };
@@ -87,12 +112,18 @@ struct Request {
 
   // tokenize
   std::vector<tokenizers::Encoding> encodings;  ///< One per input.
-  std::size_t tokens = 0;                       ///< Over all inputs, after truncation.
+  /// Of inputs that are computed in windows: those after the first, until all inputs are tokenized. Then they stand
+  /// in `encodings`, after those of the inputs.
+  std::vector<std::vector<tokenizers::Encoding>> windows;
+  std::vector<std::uint32_t> input_of;  ///< The input of each encoding; empty: one per input.
+  std::vector<std::string> decoded;     ///< One per input, of kDecode.
+  std::size_t tokens = 0;               ///< Over all inputs, after truncation.
   Clock::time_point tokenized{};
 
   // batch, engine, pooling
   std::uint32_t dimensions = 0;                 ///< Length of each vector.
-  std::vector<float> vectors;                   ///< [inputs, dimensions]
+  std::vector<float> vectors;                   ///< [inputs, dimensions]; before the last is there, [encodings, …]
+  std::vector<std::vector<float>> token_rows;   ///< Per input [tokens, numbers], of tasks that are per token.
   std::atomic<std::size_t> remaining{0};        ///< Texts not computed yet.
   std::atomic<std::int64_t> first_batch_ns{0};  ///< Clock ticks; 0 until the first text's batch began.
 
@@ -115,7 +146,7 @@ bool finish(const RequestPtr& request, std::optional<Error> error = std::nullopt
 /// One text of a request, on its way through a batch.
 struct Item {
   RequestPtr request;
-  std::size_t index = 0;  ///< Which input.
+  std::size_t index = 0;  ///< Which encoding: the input's, or one of its windows.
 
   const tokenizers::Encoding& encoding() const { return request->encodings[index]; }
   std::size_t tokens() const { return encoding().ids.size(); }

@@ -109,6 +109,7 @@ TEST(Tei, WritesInfo) {
   Info info;
   info.model_id = "m";
   info.model_dtype = "fp32";
+  info.model_type = "embedding";
   info.pooling = "mean";
   info.max_input_length = 256;
   info.version = "1";

@@ -59,6 +59,29 @@ void append_member(std::string& out, std::string_view name, std::size_t value) {
   append_integer(out, static_cast<std::int64_t>(value));
 }
 
+void append_model_type(std::string& out, const Info& info) {
+  out.append(R"(,"model_type":{)");
+  append_string(out, info.model_type);
+  if (info.model_type == "embedding") {
+    out.append(R"(:{"pooling":)");
+    append_string(out, info.pooling);
+    out.append("}}");
+    return;
+  }
+  out.append(R"(:{"id2label":{)");
+  for (std::size_t i = 0; i < info.labels.size(); ++i) {
+    out.append(i == 0 ? "\"" : ",\"").append(std::to_string(i)).append("\":");
+    append_string(out, info.labels[i]);
+  }
+  out.append(R"(},"label2id":{)");
+  for (std::size_t i = 0; i < info.labels.size(); ++i) {
+    if (i > 0) out.push_back(',');
+    append_string(out, info.labels[i]);
+    out.append(":").append(std::to_string(i));
+  }
+  out.append("}}}");
+}
+
 }  // namespace
 
 std::string tei_embed(const Vectors& vectors) {
@@ -89,9 +112,7 @@ std::string tei_info(const Info& info) {
   append_string(out, info.model_dtype);
   out.append(R"(,"served_model_name":)");
   append_string(out, info.model_id);
-  out.append(R"(,"model_type":{"embedding":{"pooling":)");
-  append_string(out, info.pooling);
-  out.append("}}");
+  append_model_type(out, info);
   append_member(out, "max_concurrent_requests", info.max_concurrent_requests);
   append_member(out, "max_input_length", info.max_input_length);
   append_member(out, "max_batch_tokens", info.max_batch_tokens);

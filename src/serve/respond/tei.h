@@ -29,7 +29,9 @@ struct Info {
   std::string model_id;
   std::string model_sha;  ///< Empty: null.
   std::string model_dtype;
-  std::string pooling;
+  std::string model_type;           ///< "embedding", "reranker", "classifier".
+  std::string pooling;              ///< Of embedding models.
+  std::vector<std::string> labels;  ///< Of the others.
   std::size_t max_concurrent_requests = 0;
   std::size_t max_input_length = 0;
   std::size_t max_batch_tokens = 0;

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "serve/front/http/request_headers.h"
-#include "serve/respond/openai.h"
-#include "serve/respond/tei.h"
+#include "serve/server/render.h"
 
 namespace weir::serve::server {
 
@@ -23,17 +22,30 @@ namespace {
 constexpr std::size_t kLargeBodyBytes = 256u << 10;
 constexpr std::size_t kLargeAnswerFloats = 16u << 10;
 
-Result<ParsedBody> parse(Action action, std::string_view body, std::size_t max_inputs) {
-  switch (action) {
-    case Action::kOpenAiEmbeddings:
-      return front::http::parse_openai_embeddings(body, max_inputs);
-    case Action::kTeiEmbed:
-      return front::http::parse_tei_embed(body, max_inputs);
-    case Action::kTeiTokenize:
-      return front::http::parse_tei_tokenize(body, max_inputs);
-    default:
-      return Error(ErrorKind::kInternal, "the route takes no body");
+struct ActionRow {
+  Action action;
+  Task task;
+  Result<ParsedBody> (*parse)(std::string_view body, std::size_t max_inputs);
+};
+
+constexpr ActionRow kActions[] = {
+    {Action::kOpenAiEmbeddings, Task::kEmbed, front::http::parse_openai_embeddings},
+    {Action::kTeiEmbed, Task::kEmbed, front::http::parse_tei_embed},
+    {Action::kTeiEmbedAll, Task::kTokenVectors, front::http::parse_tei_embed_raw},
+    {Action::kTeiEmbedSparse, Task::kSparse, front::http::parse_tei_embed_raw},
+    {Action::kTeiRerank, Task::kRerank, front::http::parse_tei_rerank},
+    {Action::kCohereRerank, Task::kRerank, front::http::parse_cohere_rerank},
+    {Action::kTeiPredict, Task::kClassify, front::http::parse_tei_predict},
+    {Action::kTeiSimilarity, Task::kEmbed, front::http::parse_tei_similarity},
+    {Action::kTeiDecode, Task::kDecode, front::http::parse_tei_decode},
+    {Action::kTeiTokenize, Task::kTokenize, front::http::parse_tei_tokenize},
+};
+
+Result<ActionRow> row_of(Action action) {
+  for (const ActionRow& row : kActions) {
+    if (row.action == action) return row;
   }
+  return Error(ErrorKind::kInternal, "the route takes no body");
 }
 
 std::string milliseconds(Clock::duration duration) {
@@ -44,17 +56,12 @@ std::size_t characters(const std::vector<Input>& inputs) {
   std::size_t count = 0;
   for (const Input& input : inputs) {
     const auto starts = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
-    count += input.is_ids ? input.ids.size()
-                          : static_cast<std::size_t>(std::count_if(input.text.begin(), input.text.end(), starts));
+    for (const std::string& text : {input.text, input.pair.value_or("")}) {
+      count += static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts));
+    }
+    count += input.ids.size();
   }
   return count;
-}
-
-/// What the tokenize stage puts before the texts of such a request.
-std::string prompt_of(const Request& request, const ModelView& view) {
-  const auto& name = request.options.prompt_name ? request.options.prompt_name : view.manifest.default_prompt;
-  const auto prompt = name ? view.manifest.prompts.find(*name) : view.manifest.prompts.end();
-  return prompt != view.manifest.prompts.end() ? prompt->second : std::string();
 }
 
 }  // namespace
@@ -86,18 +93,20 @@ Status Call::prepare() {
   const auto& options = service_.options();
   WEIR_ASSIGN_OR_RETURN(const auto timeout, front::http::request_timeout(exchange_->head));
   const std::string body = std::move(exchange_->body);  // Freed once parsed.
-  WEIR_ASSIGN_OR_RETURN(ParsedBody parsed, parse(route_.action, body, options.pipeline.max_inputs));
-  auto found = service_.backend().find(parsed.model);
+  WEIR_ASSIGN_OR_RETURN(const ActionRow row, row_of(route_.action));
+  WEIR_ASSIGN_OR_RETURN(form_, row.parse(body, options.pipeline.max_inputs));
+  auto found = service_.backend().find(form_.model);
   if (!found.ok()) return Error(found.error().kind, found.error().message, "model");
   view_ = std::move(found).value();
-  encoding_ = parsed.encoding;
 
-  request_->task = route_.action == Action::kTeiTokenize ? Task::kTokenize : Task::kEmbed;
+  // One route for what labels texts and what labels tokens.
+  const bool labels_tokens = row.task == Task::kClassify && view_->manifest.task == bundle::Task::kTokenClassify;
+  request_->task = labels_tokens ? Task::kTokenLabels : row.task;
   request_->id = exchange_->request_id;
-  request_->model = std::move(parsed.model);
-  request_->inputs = std::move(parsed.inputs);
-  request_->inputs_field = parsed.inputs_field;
-  request_->options = std::move(parsed.options);
+  request_->model = form_.model;
+  request_->inputs = std::move(form_.inputs);
+  request_->inputs_field = form_.inputs_field;
+  request_->options = std::move(form_.options);
   request_->arrived = exchange_->head.arrived;
   const Clock::duration wait = timeout ? std::min<Clock::duration>(*timeout, options.max_wait) : options.max_wait;
   request_->deadline = Deadline::after(wait, request_->arrived);
@@ -119,8 +128,8 @@ void Call::abandon() {
 }
 
 void Call::on_done() {
-  const bool large =
-      !request_->error && (request_->task == Task::kTokenize || request_->vectors.size() > kLargeAnswerFloats);
+  const bool large = !request_->error && (!computes(request_->task) || !request_->token_rows.empty() ||
+                                          request_->vectors.size() > kLargeAnswerFloats);
   if (large) {
     service_.workers().run([call = shared_from_this()] { call->answer(); });
   } else {
@@ -158,33 +167,9 @@ Outcome Call::outcome() const {
 Response Call::render() const {
   Response response;
   response.content_type = "application/json";
-  const respond::Vectors vectors{request_->vectors, request_->dimensions};
-  switch (route_.action) {
-    case Action::kOpenAiEmbeddings: {
-      const bool base64 = encoding_ == front::http::VectorEncoding::kBase64;
-      response.body = respond::openai_embeddings(vectors, base64, view_->name, request_->tokens);
-      break;
-    }
-    case Action::kTeiEmbed:
-      response.body = respond::tei_embed(vectors);
-      break;
-    default:
-      response.body = render_tokens();
-      break;
-  }
+  response.body = render_body({*request_, request_->view ? *request_->view : *view_, form_, route_});
   if (route_.dialect == respond::Dialect::kTei) add_tei_fields(response);
   return response;
-}
-
-std::string Call::render_tokens() const {
-  const ModelView& view = request_->view ? *request_->view : *view_;
-  const std::string prompt = prompt_of(*request_, view);
-  std::vector<respond::TokenizedText> texts;
-  texts.reserve(request_->inputs.size());
-  for (std::size_t i = 0; i < request_->inputs.size(); ++i) {
-    texts.push_back({prompt + request_->inputs[i].text, &request_->encodings[i]});
-  }
-  return respond::tei_tokenize(texts, *view.tokenizer);
 }
 
 void Call::add_tei_fields(Response& response) const {

@@ -33,7 +33,6 @@ class Call : public std::enable_shared_from_this<Call> {
   void answer();
   void respond_error(const Error& error);
   front::http::Response render() const;
-  std::string render_tokens() const;
   void add_tei_fields(front::http::Response& response) const;
   Outcome outcome() const;
 
@@ -42,7 +41,7 @@ class Call : public std::enable_shared_from_this<Call> {
   const Route& route_;
   const RequestPtr request_;
   ModelViewPtr view_;
-  front::http::VectorEncoding encoding_ = front::http::VectorEncoding::kFloat;
+  front::http::ParsedBody form_;  ///< Its inputs and options are in the request.
   std::atomic<bool> abandoned_{false};
   std::atomic<bool> submitted_{false};
 };

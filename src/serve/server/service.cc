@@ -166,6 +166,21 @@ Response Service::health() {
   return json(body.append("}"), ready ? 200 : 503);
 }
 
+namespace {
+
+/// TEI's words: what makes sparse vectors is an embedding model whose pooling is "splade".
+void describe_task(const bundle::Manifest& manifest, respond::Info& info) {
+  const bool is_embedding = manifest.task == bundle::Task::kEmbedding || manifest.task == bundle::Task::kSparse;
+  const bool is_reranker = manifest.task == bundle::Task::kRerank;
+  info.model_type = is_embedding ? "embedding" : is_reranker ? "reranker" : "classifier";
+  info.pooling =
+      manifest.task == bundle::Task::kSparse ? "splade" : std::string(bundle::pooling_name(manifest.pooling));
+  info.labels = manifest.labels;
+  if (is_reranker) info.labels = {"LABEL_0"};
+}
+
+}  // namespace
+
 Response Service::info() {
   const PipelineOptions& pipeline = options_.pipeline;
   respond::Info info;
@@ -173,7 +188,7 @@ Response Service::info() {
     const ModelView& view = **found;
     info.model_id = view.name;
     info.model_dtype = view.manifest.precision;
-    info.pooling = std::string(bundle::pooling_name(view.manifest.pooling));
+    describe_task(view.manifest, info);
     info.max_input_length = view.max_tokens;
     for (const auto& source : view.manifest.lineage.sources) {
       if (source.file.ends_with(".safetensors") || source.file.ends_with(".onnx")) info.model_sha = source.sha256;
@@ -183,7 +198,7 @@ Response Service::info() {
   info.max_batch_tokens = pipeline.max_batch_tokens;
   info.max_batch_requests = pipeline.max_batch_requests;
   info.max_client_batch_size = pipeline.max_inputs;
-  info.auto_truncate = pipeline.long_text == LongText::kTruncate;
+  info.auto_truncate = pipeline.long_text.what != LongText::kReject;
   info.tokenization_workers = static_cast<std::size_t>(pipeline.tokenize_threads);
   info.version = options_.version;
   return json(respond::tei_info(info));

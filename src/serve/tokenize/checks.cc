@@ -25,7 +25,8 @@ Status check_inputs(const Request& request, std::size_t max_inputs) {
                  std::string(request.inputs_field));
   }
   for (std::size_t i = 0; i < request.inputs.size(); ++i) {
-    if (request.inputs[i].bytes() > 0) continue;
+    const Input& input = request.inputs[i];
+    if (input.is_ids ? !input.ids.empty() : !input.text.empty() && (!input.pair || !input.pair->empty())) continue;
     const std::string name = input_name(request, i);
     return Error(ErrorKind::kEmptyInput, name + " is empty", name);
   }

@@ -9,8 +9,8 @@
 
 namespace weir::serve::tokenize {
 
-/// Fills request.encodings[index], which exists. The request has been checked. Errors name the input; kTextTooLong
-/// gives both numbers.
-Status encode_input(Request& request, std::size_t index, LongText long_text);
+/// Fills request.encodings[index], which exists, and request.windows[index] where the text is computed in windows. The
+/// request has been checked. Errors name the input; kTextTooLong gives both numbers.
+Status encode_input(Request& request, std::size_t index, const LongTextRule& rule);
 
 }  // namespace weir::serve::tokenize

@@ -1,6 +1,7 @@
 #include "serve/tokenize/tokenize.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "serve/tokenize/checks.h"
@@ -115,6 +116,8 @@ void TokenizeStage::plan(const JobPtr& job) {
     return;
   }
   request.encodings.resize(request.inputs.size());
+  if (takes_windows(request.task, request.view->manifest)) request.windows.resize(request.inputs.size());
+  if (request.task == Task::kDecode) request.decoded.resize(request.inputs.size());
   job->left = request.inputs.size();
   job->planned = true;
   const std::lock_guard lock(mutex_);
@@ -141,7 +144,27 @@ void TokenizeStage::encode(const Slice& slice) {
   if (done > 0 && slice.job->left.fetch_sub(done, std::memory_order_acq_rel) == done) complete(slice.job->request);
 }
 
+namespace {
+
+/// Windows after the inputs' own encodings, so that the stages behind see texts like all others.
+void spread_windows(Request& request) {
+  const auto is_empty = [](const auto& windows) { return windows.empty(); };
+  if (std::all_of(request.windows.begin(), request.windows.end(), is_empty)) return;
+  request.input_of.resize(request.inputs.size());
+  std::iota(request.input_of.begin(), request.input_of.end(), std::uint32_t{0});
+  for (std::uint32_t input = 0; input < request.windows.size(); ++input) {
+    for (tokenizers::Encoding& window : request.windows[input]) {
+      request.encodings.push_back(std::move(window));
+      request.input_of.push_back(input);
+    }
+  }
+  request.windows.clear();
+}
+
+}  // namespace
+
 void TokenizeStage::complete(const RequestPtr& request) {
+  spread_windows(*request);
   std::size_t tokens = 0;
   for (const auto& encoding : request->encodings) tokens += encoding.ids.size();
   request->tokens = tokens;

@@ -26,7 +26,7 @@ namespace weir::serve::tokenize {
 struct Options {
   int threads = 1;  ///< At least 1; the thread for long inputs comes on top.
   std::size_t max_inputs = 2048;
-  LongText long_text = LongText::kTruncate;
+  LongTextRule long_text;
   std::size_t slice_bytes = 32 * 1024;  ///< Some milliseconds of work; longer inputs take the other lane.
   std::function<Clock::time_point()> now = Clock::now;
 };

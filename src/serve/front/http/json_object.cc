@@ -123,20 +123,39 @@ Result<Input> read_element(const std::string& name, const dom::element& element,
   return wrong_type(name, rules.allow_ids ? "a string or a list of token ids" : "a string", element);
 }
 
+Status check_count(std::string_view name, const dom::array& list, const InputRules& rules) {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const dom::element element : list) ++count;
+  if (count == 0) return empty(name, "an empty list");
+  if (count <= rules.max_inputs) return {};
+  return Error(ErrorKind::kTooManyInputs,
+               in_quotes(name) + " has " + std::to_string(count) + " texts, more than the " +
+                   std::to_string(rules.max_inputs) + " that a request may hold",
+               std::string(name));
+}
+
 Result<std::vector<Input>> read_list(std::string_view name, const dom::array& list, const InputRules& rules) {
+  WEIR_RETURN_IF_ERROR(check_count(name, list, rules));
   std::vector<Input> inputs;
   for (const dom::element element : list) {
-    if (inputs.size() == rules.max_inputs) {
-      return Error(ErrorKind::kTooManyInputs,
-                   in_quotes(name) + " has " + std::to_string(list.size()) + " texts, more than the " +
-                       std::to_string(rules.max_inputs) + " that a request may hold",
-                   std::string(name));
-    }
     WEIR_ASSIGN_OR_RETURN(Input input, read_element(element_name(name, inputs.size()), element, rules));
     inputs.push_back(std::move(input));
   }
-  if (inputs.empty()) return empty(name, "an empty list");
   return inputs;
+}
+
+/// One text, or two that are read as one.
+Result<Input> read_pair(const std::string& name, const dom::array& list, const InputRules& rules) {
+  std::vector<Input> texts;
+  for (const dom::element element : list) {
+    if (texts.size() == 2)
+      return Error(ErrorKind::kInvalidArgument, in_quotes(name) + " has more than two texts", name);
+    WEIR_ASSIGN_OR_RETURN(Input text, read_element(element_name(name, texts.size()), element, rules));
+    texts.push_back(std::move(text));
+  }
+  if (texts.empty()) return empty(name, "an empty list");
+  if (texts.size() == 2) texts[0].pair = std::move(texts[1].text);
+  return std::move(texts[0]);
 }
 
 bool starts_with_number(const dom::array& list) {
@@ -147,7 +166,7 @@ bool starts_with_number(const dom::array& list) {
 }  // namespace
 
 struct JsonObject::Impl {
-  dom::parser parser;
+  std::shared_ptr<dom::parser> parser = std::make_shared<dom::parser>();
   std::vector<std::pair<std::string_view, std::optional<dom::element>>> fields;
 
   Status set(std::string_view name, dom::element value) {
@@ -167,6 +186,16 @@ struct JsonObject::Impl {
     const bool present = field != fields.end() && field->second && !field->second->is_null();
     return present ? &*field->second : nullptr;
   }
+
+  Result<dom::array> list(std::string_view name) const {
+    const dom::element* const element = find(name);
+    if (element == nullptr) {
+      return Error(ErrorKind::kInvalidArgument, "the field " + in_quotes(name) + " is missing", std::string(name));
+    }
+    dom::array list;
+    if (element->get(list) != simdjson::SUCCESS) return wrong_type(name, "a list", *element);
+    return list;
+  }
 };
 
 JsonObject::JsonObject(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -177,8 +206,8 @@ Result<JsonObject> JsonObject::parse(std::string_view body, const std::vector<st
   auto impl = std::make_unique<Impl>();
   for (const std::string_view name : known) impl->fields.emplace_back(name, std::nullopt);
   dom::element root;
-  simdjson::error_code code = impl->parser.allocate(std::max<std::size_t>(body.size(), 64), kMaxDepth);
-  if (code == simdjson::SUCCESS) code = impl->parser.parse(body.data(), body.size()).get(root);
+  simdjson::error_code code = impl->parser->allocate(std::max<std::size_t>(body.size(), 64), kMaxDepth);
+  if (code == simdjson::SUCCESS) code = impl->parser->parse(body.data(), body.size()).get(root);
   if (code != simdjson::SUCCESS) return parse_error(code, body);
   dom::object object;
   if (root.get(object) != simdjson::SUCCESS) {
@@ -237,6 +266,59 @@ Result<std::vector<Input>> JsonObject::inputs(std::string_view name, const Input
   WEIR_ASSIGN_OR_RETURN(Input input, read_ids(name, list));
   inputs.push_back(std::move(input));
   return inputs;
+}
+
+Result<std::optional<JsonObject>> JsonObject::object(std::string_view name,
+                                                     const std::vector<std::string_view>& known) const {
+  const dom::element* const element = impl_->find(name);
+  if (element == nullptr) return std::optional<JsonObject>();
+  dom::object object;
+  if (element->get(object) != simdjson::SUCCESS) return wrong_type(name, "an object", *element);
+  auto impl = std::make_unique<Impl>();
+  impl->parser = impl_->parser;
+  for (const std::string_view field : known) impl->fields.emplace_back(field, std::nullopt);
+  for (const dom::key_value_pair field : object) WEIR_RETURN_IF_ERROR(impl->set(field.key, field.value));
+  return std::optional(JsonObject(std::move(impl)));
+}
+
+Result<std::vector<Input>> JsonObject::documents(std::string_view name, const InputRules& rules) const {
+  WEIR_ASSIGN_OR_RETURN(const dom::array list, impl_->list(name));
+  WEIR_RETURN_IF_ERROR(check_count(name, list, rules));
+  std::vector<Input> inputs;
+  for (const dom::element element : list) {
+    const std::string place = element_name(name, inputs.size());
+    dom::element text = element;
+    if (dom::object document; element.get(document) == simdjson::SUCCESS && document["text"].get(text)) {
+      return Error(ErrorKind::kInvalidArgument, in_quotes(place) + " has no field 'text'", place);
+    }
+    WEIR_ASSIGN_OR_RETURN(Input input, read_element(place, text, rules));
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+Result<JsonObject::Pairs> JsonObject::pairs(std::string_view name, const InputRules& rules) const {
+  const dom::element* const element = impl_->find(name);
+  if (element != nullptr && element->is_string()) {
+    WEIR_ASSIGN_OR_RETURN(auto inputs_of_one, inputs(name, rules));
+    return Pairs{std::move(inputs_of_one), false};
+  }
+  WEIR_ASSIGN_OR_RETURN(const dom::array list, impl_->list(name));
+  if (list.size() == 0) return empty(name, "an empty list");
+  if ((*list.begin()).is_string()) {
+    WEIR_ASSIGN_OR_RETURN(Input input, read_pair(std::string(name), list, rules));
+    return Pairs{{std::move(input)}, false};
+  }
+  WEIR_RETURN_IF_ERROR(check_count(name, list, rules));
+  Pairs pairs{{}, true};
+  for (const dom::element entry : list) {
+    const std::string place = element_name(name, pairs.inputs.size());
+    dom::array texts;
+    if (entry.get(texts) != simdjson::SUCCESS) return wrong_type(place, "a list of one or two texts", entry);
+    WEIR_ASSIGN_OR_RETURN(Input input, read_pair(place, texts, rules));
+    pairs.inputs.push_back(std::move(input));
+  }
+  return pairs;
 }
 
 }  // namespace weir::serve::front::http

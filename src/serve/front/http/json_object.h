@@ -37,6 +37,19 @@ class JsonObject {
   Result<std::optional<bool>> boolean(std::string_view name) const;
   Result<std::optional<std::uint32_t>> positive_integer(std::string_view name) const;
 
+  /// An object inside, of which `known` are the fields. Valid as long as this.
+  Result<std::optional<JsonObject>> object(std::string_view name, const std::vector<std::string_view>& known) const;
+
+  /// A list of texts, or of objects with a field `text`, as Cohere's documents are. Errors as inputs().
+  Result<std::vector<Input>> documents(std::string_view name, const InputRules& rules) const;
+
+  /// TEI's forms of what a classifier reads: a text, a pair ["a","b"], or a list of [a text] and pairs (`is_list`).
+  struct Pairs {
+    std::vector<Input> inputs;
+    bool is_list = false;
+  };
+  Result<Pairs> pairs(std::string_view name, const InputRules& rules) const;
+
   /// A text, a list of texts, the token ids of a text, or a list of such. kEmptyInput, kTooManyInputs and
   /// kInvalidArgument name the element, such as `input[3]`.
   Result<std::vector<Input>> inputs(std::string_view name, const InputRules& rules) const;

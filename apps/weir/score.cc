@@ -1,0 +1,242 @@
+// weir rerank, weir predict: scores of texts from files or standard input, on the pipeline that `weir serve` uses.
+#include <cstdio>
+#include <deque>
+#include <future>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "apps/weir/command.h"
+#include "apps/weir/offline_pipeline.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "bulk/records.h"
+#include "serve/respond/entities.h"
+#include "serve/respond/json_writer.h"
+#include "serve/respond/scores.h"
+
+namespace weir::cli {
+namespace {
+
+using serve::RequestPtr;
+namespace respond = serve::respond;
+
+constexpr std::size_t kTextsPerRequest = 32;
+constexpr std::size_t kRequestsInFlight = 32;
+
+struct Options {
+  std::string model;
+  std::vector<std::string> files;
+  std::string input_format;
+  std::string field = "text";
+  std::string query;                   ///< Of rerank.
+  std::string aggregation = "simple";  ///< Of predict.
+  std::uint32_t top = 0;
+  bool raw_scores = false;
+  bool no_text = false;
+  int instances = 0;
+  int threads = 0;
+};
+
+void define_common_flags(CLI::App& app, Options& options) {
+  app.add_option("--model", options.model, "The bundle, a folder that `weir import` made")->required();
+  app.add_option("FILE", options.files, "Texts; - or none reads standard input");
+  app.add_option("--input-format", options.input_format,
+                 "txt (a text a line), jsonl or csv (with a header); by the files' names if not given")
+      ->check(CLI::IsMember({"txt", "jsonl", "csv"}));
+  app.add_option("--field", options.field, "Which field of a JSON object or column of a CSV file is the text")
+      ->capture_default_str();
+  app.add_flag("--raw-scores", options.raw_scores, "The model's numbers, before sigmoid or softmax");
+  app.add_option("--instances", options.instances, "Model instances; 0: one per core")->check(CLI::NonNegativeNumber);
+  app.add_option("--threads", options.threads, "Threads per instance; 0: 1, or cores / instances")
+      ->check(CLI::NonNegativeNumber);
+}
+
+/// Texts through the pipeline, in their order, a bounded number of them at a time.
+class Scoring {
+ public:
+  explicit Scoring(const Options& options) : options_(options) {}
+
+  Status open(serve::Task task) {
+    WEIR_ASSIGN_OR_RETURN(const bundle::Bundle bundle, bundle::load(options_.model));
+    manifest_ = bundle.manifest;
+    const bool labels_tokens = task == serve::Task::kClassify && manifest_.task == bundle::Task::kTokenClassify;
+    task_ = labels_tokens ? serve::Task::kTokenLabels : task;
+    serve::ModelView view;
+    view.name = manifest_.name;
+    view.manifest = manifest_;
+    WEIR_RETURN_IF_ERROR(serve::check_task(task_, view));
+    bulk::RecordOptions records;
+    records.field = options_.field;
+    if (!options_.input_format.empty()) records.format = bulk::input_format_from_name(options_.input_format);
+    WEIR_ASSIGN_OR_RETURN(reader_, bulk::RecordReader::open(options_.files, records));
+    WEIR_ASSIGN_OR_RETURN(pipeline_,
+                          serve::Pipeline::start(offline_pipeline_options({options_.model, options_.instances,
+                                                                           options_.threads, 0, kRequestsInFlight + 1}),
+                                                 registry_));
+    return pipeline_->wait_loaded();
+  }
+
+  /// Calls `take` with each finished request, in the texts' order.
+  template <class Take>
+  Status run(const Take& take) {
+    bool at_end = false;
+    while (!at_end || !flights_.empty()) {
+      while (!at_end && flights_.size() < kRequestsInFlight) {
+        WEIR_ASSIGN_OR_RETURN(at_end, submit_next());
+      }
+      if (flights_.empty()) continue;
+      const RequestPtr request = flights_.front().get();
+      flights_.pop_front();
+      if (request->error) return *request->error;
+      WEIR_RETURN_IF_ERROR(take(*request));
+    }
+    return {};
+  }
+
+  const bundle::Manifest& manifest() const { return manifest_; }
+  bundle::ScoreFunction function() const {
+    return options_.raw_scores ? bundle::ScoreFunction::kNone : manifest_.score_function;
+  }
+
+ private:
+  /// True at the end of the input.
+  Result<bool> submit_next() {
+    const auto request = std::make_shared<serve::Request>();
+    request->task = task_;
+    bool more = true;
+    while (request->inputs.size() < kTextsPerRequest) {
+      bulk::Record record;
+      WEIR_ASSIGN_OR_RETURN(more, reader_->next(record));
+      if (!more) break;
+      if (!record.problem.empty()) {
+        return Error(ErrorKind::kCorrupt, record.place() + ": " + record.problem, record.place());
+      }
+      serve::Input input;
+      input.text = options_.query.empty() ? std::move(record.text) : options_.query;
+      if (!options_.query.empty()) input.pair = std::move(record.text);
+      request->inputs.push_back(std::move(input));
+    }
+    if (request->inputs.empty()) return true;
+    auto landed = std::make_shared<std::promise<RequestPtr>>();
+    flights_.push_back(landed->get_future());
+    request->done = [landed](const RequestPtr& finished) { landed->set_value(finished); };
+    pipeline_->submit(request);
+    return !more;
+  }
+
+  const Options& options_;
+  serve::Task task_ = serve::Task::kRerank;
+  bundle::Manifest manifest_;
+  metrics::Registry registry_;
+  std::unique_ptr<bulk::RecordReader> reader_;
+  std::unique_ptr<serve::Pipeline> pipeline_;
+  std::deque<std::future<RequestPtr>> flights_;
+};
+
+Status print_line(const std::string& line) {
+  if (std::fputs(line.c_str(), stdout) >= 0 && std::fputc('\n', stdout) != EOF) return {};
+  return Error(ErrorKind::kIo, "standard output cannot be written");
+}
+
+/// {"index":2,"score":0.9,"text":"…"}, the best first.
+Status rerank(const Options& options) {
+  Scoring scoring(options);
+  WEIR_RETURN_IF_ERROR(scoring.open(serve::Task::kRerank));
+  std::vector<float> scores;
+  std::vector<std::string> texts;
+  WEIR_RETURN_IF_ERROR(scoring.run([&](serve::Request& request) -> Status {
+    respond::apply_score_function(scoring.function(), request.vectors);
+    scores.insert(scores.end(), request.vectors.begin(), request.vectors.end());
+    for (serve::Input& input : request.inputs) texts.push_back(std::move(*input.pair));
+    return {};
+  }));
+  const std::size_t top = options.top > 0 ? options.top : scores.size();
+  for (const respond::Ranked& one : respond::ranked(scores, top)) {
+    std::string line = R"({"index":)" + std::to_string(one.index) + R"(,"score":)";
+    respond::append_float(line, one.score);
+    if (!options.no_text) {
+      line += R"(,"text":)";
+      respond::append_string(line, texts[one.index]);
+    }
+    WEIR_RETURN_IF_ERROR(print_line(line + "}"));
+  }
+  return {};
+}
+
+/// One text's labels or entities, as POST /predict gives them.
+std::string prediction(const Options& options, const Scoring& scoring, const serve::Request& request,
+                       const tokenizers::Tokenizer& tokenizer, std::size_t index) {
+  const bundle::Manifest& manifest = scoring.manifest();
+  if (request.task == serve::Task::kTokenLabels) {
+    std::vector<float> scores = request.token_rows[index];
+    for (std::size_t at = 0; at < scores.size(); at += manifest.labels.size()) {
+      respond::apply_score_function(scoring.function(), std::span(scores).subspan(at, manifest.labels.size()));
+    }
+    const respond::LabelledTokens tokens{request.inputs[index].text, &request.encodings[index], &tokenizer, scores,
+                                         manifest.labels};
+    return R"("entities":)" +
+           respond::entities_json(respond::entities(tokens, options.aggregation), options.aggregation);
+  }
+  const auto row = std::span(request.vectors).subspan(index * request.dimensions, request.dimensions);
+  std::vector<float> scores(row.begin(), row.end());
+  respond::apply_score_function(scoring.function(), scores);
+  return R"("labels":)" + respond::tei_predict({scores, scores.size()}, manifest.labels, false);
+}
+
+Status predict(const Options& options) {
+  Scoring scoring(options);
+  WEIR_RETURN_IF_ERROR(scoring.open(serve::Task::kClassify));
+  std::size_t index = 0;
+  return scoring.run([&](serve::Request& request) -> Status {
+    for (std::size_t i = 0; i < request.inputs.size(); ++i) {
+      WEIR_RETURN_IF_ERROR(print_line(R"({"index":)" + std::to_string(index++) + "," +
+                                      prediction(options, scoring, request, *request.view->tokenizer, i) + "}"));
+    }
+    return {};
+  });
+}
+
+int run_command(CLI::App& app, int argc, char** argv, const char* name, const Options& options,
+                Status (*work)(const Options&)) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+  }
+  log::configure(log::Level::kWarn, log::Format::kText);
+  const Status status = work(options);
+  return status.ok() ? kExitOk : fail(name, status.error());
+}
+
+}  // namespace
+
+int run_rerank(int argc, char** argv) {
+  Options options;
+  CLI::App app("Texts by how well they answer a query, the best first: jsonl {\"index\",\"score\",\"text\"}.",
+               "weir rerank");
+  define_common_flags(app, options);
+  app.add_option("--query", options.query, "What the texts are held against")->required();
+  app.add_option("--top-n", options.top, "At most this many; 0: all");
+  app.add_flag("--no-text", options.no_text, "Leave out the texts");
+  return run_command(app, argc, argv, "rerank", options, rerank);
+}
+
+int run_predict(int argc, char** argv) {
+  Options options;
+  CLI::App app("Labels of texts, or of pieces of them: jsonl {\"index\",\"labels\"} or {\"index\",\"entities\"}.",
+               "weir predict");
+  define_common_flags(app, options);
+  app.add_option("--aggregation", options.aggregation,
+                 "How labels of tokens become those of words and names: none, simple, first, average or max")
+      ->check(CLI::IsMember({"none", "simple", "first", "average", "max"}))
+      ->capture_default_str();
+  return run_command(app, argc, argv, "predict", options, predict);
+}
+
+}  // namespace weir::cli

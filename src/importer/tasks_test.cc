@@ -1,0 +1,187 @@
+// Tiny models with heads through import, held to what `transformers` computed with them (scripts/make_task_golden.py),
+// and label maps that contradict themselves.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+#include "base/file.h"
+#include "importer/importer.h"
+#include "session/session.h"
+#include "tokenizers/tokenizer.h"
+
+namespace weir::importer {
+namespace {
+
+namespace fs = std::filesystem;
+
+class TaskTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    root_ = ::testing::TempDir() + "/weir_task_" + info->name();
+    fs::remove_all(root_);
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  void prepare(const std::string& name) {
+    fs::remove_all(root_);
+    fs::create_directories(root_);
+    fs::copy(std::string(WEIR_TEST_DATA "/tasks/") + name, root_ + "/source", fs::copy_options::recursive);
+    fs::copy(WEIR_TEST_DATA "/families/tokenizer.json", root_ + "/source/tokenizer.json");
+    options_.source = root_ + "/source";
+    options_.target = root_ + "/bundle";
+    options_.overrides.max_tokens = 38;
+    options_.weir_version = "1.2.3";
+  }
+  void replace_in_config(const std::string& from, const std::string& to) {
+    std::string text = read_file(root_ + "/source/config.json", 1 << 20).value();
+    const auto position = text.find(from);
+    ASSERT_NE(position, std::string::npos) << from;
+    ASSERT_TRUE(write_file(root_ + "/source/config.json", text.replace(position, from.size(), to)).ok());
+  }
+  void expect_refused(const std::string& part, ErrorKind kind) {
+    const auto summary = import_model(options_);
+    ASSERT_FALSE(summary.ok()) << part;
+    EXPECT_NE(summary.error().message.find(part), std::string::npos) << summary.error().message;
+    EXPECT_EQ(summary.error().kind, kind) << summary.error().message;
+  }
+
+  bundle::Manifest import() {
+    const auto summary = import_model(options_);
+    EXPECT_TRUE(summary.ok()) << summary.error().message;
+    return summary.ok() ? summary->manifest : bundle::Manifest();
+  }
+
+  /// The largest difference of any number of expected.json.
+  double difference(const bundle::Manifest& manifest) {
+    const auto tokenizer = tokenizers::Tokenizer::from_file(root_ + "/bundle/tokenizer.json").value();
+    const auto session = session::Session::load(root_ + "/bundle/model.onnx", session::Options()).value();
+    simdjson::dom::parser parser;
+    double largest = 0;
+    for (const auto entry : parser.load(root_ + "/source/expected.json").get_array()) {
+      const std::string text(entry["text"].get_string().value());
+      std::string_view pair;
+      const bool is_pair = entry["pair"].get(pair) == simdjson::SUCCESS;
+      const auto encoding = is_pair ? tokenizer->encode_pair(text, pair, {}) : tokenizer->encode(text, {});
+      const std::vector<std::int64_t> ids(encoding->ids.begin(), encoding->ids.end());
+      const std::vector<std::int64_t> types(encoding->type_ids.begin(), encoding->type_ids.end());
+      const std::vector<std::int64_t> mask(ids.size(), 1);
+      const auto output = session->run({1, ids.size(), ids, mask, types}, manifest.output_name);
+      EXPECT_TRUE(output.ok()) << output.error().message;
+      const auto found = output->values();
+      const simdjson::dom::array wanted = entry["numbers"].get_array().value();
+      EXPECT_EQ(found.size(), wanted.size());
+      std::size_t i = 0;
+      for (const double number : wanted) largest = std::max(largest, std::abs(number - found[i++]));
+    }
+    return largest;
+  }
+
+  std::string root_;
+  Options options_;
+};
+
+TEST_F(TaskTest, Reranker) {
+  prepare("rerank");
+  const bundle::Manifest manifest = import();
+  EXPECT_EQ(manifest.task, bundle::Task::kRerank);
+  EXPECT_EQ(manifest.dimensions, 1u);
+  EXPECT_EQ(manifest.score_function, bundle::ScoreFunction::kSigmoid);
+  EXPECT_FALSE(manifest.normalize);
+  EXPECT_LE(difference(manifest), 1e-4);
+}
+
+TEST_F(TaskTest, ClassifierOfLabelsThatExcludeEachOther) {
+  prepare("classify");
+  const bundle::Manifest manifest = import();
+  EXPECT_EQ(manifest.task, bundle::Task::kClassify);
+  EXPECT_EQ(manifest.labels, (std::vector<std::string>{"bad", "so so", "good"}));
+  EXPECT_EQ(manifest.score_function, bundle::ScoreFunction::kSoftmax);
+  EXPECT_LE(difference(manifest), 1e-4);
+}
+
+TEST_F(TaskTest, ClassifierOfSeveralLabels) {
+  prepare("multi_label");
+  const bundle::Manifest manifest = import();
+  EXPECT_EQ(manifest.score_function, bundle::ScoreFunction::kSigmoid);
+  EXPECT_LE(difference(manifest), 1e-4);
+}
+
+TEST_F(TaskTest, TokenClassifier) {
+  prepare("token_classify");
+  const bundle::Manifest manifest = import();
+  EXPECT_EQ(manifest.task, bundle::Task::kTokenClassify);
+  EXPECT_EQ(manifest.output, bundle::Output::kTokenVectors);
+  EXPECT_EQ(manifest.labels.size(), 4u);
+  EXPECT_LE(difference(manifest), 1e-4);
+}
+
+TEST_F(TaskTest, SparseModel) {
+  prepare("sparse");
+  options_.overrides.task = bundle::Task::kSparse;
+  const bundle::Manifest manifest = import();
+  EXPECT_EQ(manifest.task, bundle::Task::kSparse);
+  EXPECT_EQ(manifest.dimensions, 64u);
+  EXPECT_LE(difference(manifest), 1e-4);
+}
+
+TEST_F(TaskTest, SparseModelByItsModules) {
+  prepare("sparse");
+  fs::create_directories(root_ + "/source/1_SpladePooling");
+  const std::string modules = R"([{"path":"","type":"sentence_transformers.sparse_encoder.models.MLMTransformer"},)"
+                              R"({"path":"1_SpladePooling","type":)"
+                              R"("sentence_transformers.sparse_encoder.models.SpladePooling"}])";
+  ASSERT_TRUE(write_file(root_ + "/source/modules.json", modules).ok());
+  const std::string pooling = root_ + "/source/1_SpladePooling/config.json";
+  ASSERT_TRUE(write_file(pooling, R"({"pooling_strategy":"max"})").ok());
+  EXPECT_EQ(import().task, bundle::Task::kSparse);
+  ASSERT_TRUE(write_file(pooling, R"({"pooling_strategy":"sum"})").ok());
+  options_.replace = true;
+  expect_refused("'sum' is not supported; weir has max", ErrorKind::kUnsupported);
+}
+
+TEST_F(TaskTest, ScoreFunctionOfCrossEncoders) {
+  prepare("rerank");
+  replace_in_config("\"model_type\"",
+                    R"("sentence_transformers":{"activation_fn":"torch.nn.modules.linear.Identity"},"model_type")");
+  EXPECT_EQ(import().score_function, bundle::ScoreFunction::kNone);
+  prepare("rerank");
+  replace_in_config("\"model_type\"",
+                    R"("sbert_ce_default_activation_function":"torch.nn.modules.activation.Tanh","model_type")");
+  expect_refused("'torch.nn.modules.activation.Tanh' is not supported", ErrorKind::kUnsupported);
+}
+
+TEST_F(TaskTest, LabelsThatContradictEachOther) {
+  prepare("classify");
+  replace_in_config("\"1\": \"so so\"", "\"7\": \"so so\"");
+  expect_refused("has 3 labels, but none for 1", ErrorKind::kCorrupt);
+  prepare("classify");
+  replace_in_config("\"so so\": 1", "\"so so\": 2");
+  expect_refused("'label2id': says 2 for 'so so', id2label says 1", ErrorKind::kCorrupt);
+  prepare("classify");
+  replace_in_config("\"2\": \"good\"", "\"2\": \"good\", \"3\": \"best\"");
+  expect_refused("tensor 'classifier.weight': config.json asks for shape [4, 16], found [3, 16]", ErrorKind::kCorrupt);
+  prepare("classify");
+  replace_in_config("\"model_type\"", "\"num_labels\":2,\"model_type\"");
+  expect_refused("'num_labels': is 2, but id2label has 3 labels", ErrorKind::kCorrupt);
+  prepare("classify");
+  options_.overrides.task = bundle::Task::kRerank;
+  expect_refused("a reranker gives one score", ErrorKind::kCorrupt);
+}
+
+TEST_F(TaskTest, WhatATaskDoesNotHave) {
+  prepare("classify");
+  options_.precision = "int8";
+  expect_refused("is not there yet for the task classify", ErrorKind::kUnsupported);
+  prepare("rerank");
+  options_.precision = "fp32";
+  options_.overrides.task = bundle::Task::kSparse;
+  expect_refused("tensor 'cls.predictions.transform.dense.weight' is missing", ErrorKind::kCorrupt);
+}
+
+}  // namespace
+}  // namespace weir::importer
