@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/weir/command.h"
+#include "apps/weir/hub_model.h"
 #include "apps/weir/stop_signals.h"
 #include "importer/importer.h"
 
@@ -21,6 +22,10 @@ constexpr char kFooter[] =
     "    sentence-transformers' modules.json, 1_Pooling/config.json, sentence_bert_config.json,\n"
     "    config_sentence_transformers.json\n"
     "  an .onnx file, or a folder with one, beside its tokenizer.json and these config files\n"
+    "  a model of the hub, org/name[@revision], unless a folder has that name: what is needed of it is fetched, "
+    "unless\n"
+    "    it is in the cache, which is the one of Python's huggingface_hub. HF_TOKEN, HF_ENDPOINT, HF_HOME,\n"
+    "    HF_HUB_CACHE, HF_HUB_OFFLINE and HTTPS_PROXY mean what they mean there\n"
     "\n"
     "What the files say is used as sentence-transformers uses it; nothing is guessed. A flag takes the place of\n"
     "a file that is missing, or of what it says.\n"
@@ -39,8 +44,9 @@ struct Flags {
 };
 
 void add_flags(CLI::App& app, Flags& flags) {
-  app.add_option("SRC", flags.options.source, "a model folder or an .onnx file")->required();
-  app.add_option("DIR", flags.options.target, "the bundle's folder, which must not exist yet or be empty")->required();
+  app.add_option("SRC", flags.options.source, "a model folder, an .onnx file, or org/name on the hub")->required();
+  app.add_option("DIR", flags.options.target,
+                 "the bundle's folder, which must not exist yet or be empty (default for org/name: ./name)");
   app.add_option("--name", flags.options.name, "the model's name for clients (default: DIR's last part)");
   app.add_option("--pooling", flags.pooling,
                  "how token vectors become a text's: mean, cls, max, last, mean_sqrt_length or weighted_mean");
@@ -129,6 +135,23 @@ void print_summary(const importer::Summary& summary, const std::string& target, 
   std::printf("  time        %.1f s\n", seconds);
 }
 
+/// Replaces a model of the hub by its files on this machine.
+Status fetch_source(Flags& flags) {
+  importer::Options& options = flags.options;
+  const std::string name = options.source;
+  const bool is_on_hub = names_hub_model(name);
+  if (options.target.empty()) {
+    if (!is_on_hub) return Error(ErrorKind::kInvalidArgument, "DIR is missing (see weir import --help)", "DIR");
+    options.target = name.substr(0, name.find('@')).substr(name.find('/') + 1);
+  }
+  if (!is_on_hub) return {};
+  WEIR_ASSIGN_OR_RETURN(const hub::Snapshot snapshot,
+                        fetch_hub_model(name, {"import", flags.quiet, options.cancelled}));
+  options.source = snapshot.folder;
+  options.origin = hub_origin(name, snapshot);
+  return {};
+}
+
 int import_with(Flags& flags) {
   StopSignals signals;
   if (const Status status = signals.block(); !status.ok()) return fail("import", status.error());
@@ -142,6 +165,10 @@ int import_with(Flags& flags) {
     flags.options.progress = [](const std::string& step) { std::fprintf(stderr, "weir import: %s\n", step.c_str()); };
   }
   const Clock::time_point start = Clock::now();
+  if (const Status fetched = fetch_source(flags); !fetched.ok()) {
+    const int status = fail("import", fetched.error());
+    return interrupted ? kExitInterrupted : status;
+  }
   const auto summary = importer::import_model(flags.options);
   if (!summary.ok()) {
     const int status = fail("import", summary.error());

@@ -10,6 +10,7 @@
 
 #include "apps/weir/allocator.h"
 #include "apps/weir/command.h"
+#include "apps/weir/hub_model.h"
 #include "apps/weir/serve_options.h"
 #include "apps/weir/stop_signals.h"
 #include "base/log.h"
@@ -20,10 +21,11 @@ namespace weir::cli {
 namespace {
 
 constexpr char kUsage[] =
-    "usage: weir serve [BUNDLE | NAME=BUNDLE]... [FLAGS]\n"
+    "usage: weir serve [MODEL | NAME=MODEL]... [FLAGS]\n"
     "\n"
-    "Serves the models of the bundles over HTTP until SIGTERM or SIGINT. Every flag may also be set by\n"
-    "its environment variable, or by its name in the file that --config names; the first of these wins.\n"
+    "Serves models over HTTP until SIGTERM or SIGINT: bundles made by weir import, or models of the hub\n"
+    "(org/name[@revision]), which are fetched and imported first. Every flag may also be set by its\n"
+    "environment variable, or by its name in the file that --config names; the first of these wins.\n"
     "\n"
     "  --help            this text\n"
     "  --print-config    show the values in force and where each came from, and end\n"
@@ -175,10 +177,25 @@ class Serving {
   std::uint64_t resident_when_released_ = 0;
 };
 
-Status serve_until_stopped(const settings::ServeSettings& settings, const std::vector<std::string>& notes) {
+/// Replaces models of the hub by bundles on this machine.
+Status fetch_models(settings::ServeSettings& settings, StopSignals& signals) {
+  bool interrupted = false;
+  const auto cancelled = [&] { return interrupted = interrupted || signals.wait(Clock::duration::zero()).has_value(); };
+  for (std::string& text : settings.models) {
+    WEIR_ASSIGN_OR_RETURN(const serve::ModelSource source, parse_model(text));
+    if (!names_hub_model(source.folder)) continue;
+    WEIR_ASSIGN_OR_RETURN(const std::string folder,
+                          hub_bundle(source.folder, settings.bundle_cache, {"serve", false, cancelled}));
+    text = (source.name.empty() ? "" : source.name + "=") + folder;
+  }
+  return {};
+}
+
+Status serve_until_stopped(settings::ServeSettings settings, const std::vector<std::string>& notes) {
   WEIR_RETURN_IF_ERROR(cpu::enabled());
   StopSignals signals;
   WEIR_RETURN_IF_ERROR(signals.block());
+  WEIR_RETURN_IF_ERROR(fetch_models(settings, signals));
   const Machine machine = detect_machine();
   const Sizing sizing = choose_sizing(machine, sizing_request(settings));
   WEIR_ASSIGN_OR_RETURN(ServeOptions options, serve_options(settings, sizing, WEIR_VERSION));

@@ -225,6 +225,7 @@ class Import {
     bundle::Lineage& lineage = conversion.manifest.lineage;
     lineage.weir_version = options_.weir_version;
     lineage.created = now_rfc3339();
+    if (!options_.origin.empty()) lineage.steps.insert(lineage.steps.begin(), "fetch " + options_.origin);
     std::set<std::string> seen;
     std::error_code code;
     const fs::path root = fs::absolute(source.root, code).lexically_normal();

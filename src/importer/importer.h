@@ -38,6 +38,7 @@ struct Options {
   std::string precision = "fp32";
   bool padded = false;  ///< Standard operators only, which any ONNX Runtime computes; fp32.
   Rewrite rewrite = Rewrite::kAuto;
+  std::string origin;  ///< Where the source came from, such as "org/name@commit"; empty: nothing is known.
   std::string weir_version;
   std::function<void(const std::string&)> progress;  ///< Told each step.
   std::function<bool()> cancelled;                   ///< Asked between steps and tensors.

@@ -76,9 +76,13 @@ std::vector<Row> models() {
   using S = ServeSettings;
   return {
       {{"model", list(), "", kSection,
-        "A bundle's folder, or NAME=FOLDER to give it another name. May be given several times, also without the flag; "
-        "the first is the default for requests that name none."},
+        "A bundle's folder, or a model of the hub (org/name[@revision]), or NAME= and one of these to give it another "
+        "name. May be given several times, also without the flag; the first is the default for requests that name "
+        "none."},
        &S::models},
+      {{"bundle-cache", text(), "", kSection,
+        "The folder for bundles made of models of the hub. Empty: weir/bundles in XDG_CACHE_HOME or ~/.cache."},
+       &S::bundle_cache},
       {{"self-test", boolean(), "true", kSection,
         "Before a model is ready, compare what it computes with the vectors that its bundle carries."},
        &S::self_test},

@@ -27,6 +27,7 @@ struct ServeSettings {
 
   // Models
   List models;
+  std::string bundle_cache;
   bool self_test = false;
 
   // Admission
