@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kLongestPath = 512;
 
 /// In the repository's root, or in a folder of a module such as 0_Transformer, 1_Pooling or 2_Dense.
-constexpr std::array<std::string_view, 13> kSmallFiles = {
+constexpr std::array<std::string_view, 15> kSmallFiles = {
     "config.json",
     "tokenizer.json",
     "tokenizer_config.json",
@@ -23,6 +23,8 @@ constexpr std::array<std::string_view, 13> kSmallFiles = {
     "sentence_mpnet_config.json",
     "config_sentence_transformers.json",
     "model.safetensors.index.json",
+    "sparse_linear.pt",
+    "colbert_linear.pt",
 };
 
 bool contains(const std::vector<std::string>& files, std::string_view name) {

@@ -55,6 +55,11 @@ TEST(ModelFilesTest, TakesOnnxWhereThereIsNothingElse) {
             (Files{"0_Transformer/model.safetensors"}));
 }
 
+TEST(ModelFilesTest, TakesTheHeadsOfSparseAndMultiVectorModels) {
+  EXPECT_EQ(*choose_files({"colbert_linear.pt", "model.safetensors", "optimizer.pt", "sparse_linear.pt"}, "a/b"),
+            (Files{"colbert_linear.pt", "sparse_linear.pt", "model.safetensors"}));
+}
+
 TEST(ModelFilesTest, SaysWhatThereIsInstead) {
   const auto none = choose_files({"config.json", "pytorch_model.bin"}, "a/b");
   ASSERT_FALSE(none.ok());
