@@ -118,8 +118,8 @@ class Scoring {
         return Error(ErrorKind::kCorrupt, record.place() + ": " + record.problem, record.place());
       }
       serve::Input input;
-      input.text = options_.query.empty() ? std::move(record.text) : options_.query;
-      if (!options_.query.empty()) input.pair = std::move(record.text);
+      input.text = std::move(record.text);
+      if (!options_.query.empty()) input.pair = std::exchange(input.text, options_.query);
       request->inputs.push_back(std::move(input));
     }
     if (request->inputs.empty()) return true;

@@ -81,7 +81,8 @@ Status pool_tokens(std::span<const float> token_vectors, std::size_t hidden, con
   assert(hidden > 0 && token_vectors.size() % hidden == 0);
   assert(vector.size() == rule.dimensions && vector.size() <= hidden);
   if (token_vectors.empty()) return Error(ErrorKind::kEmptyInput, "the text has no tokens");
-  const auto tokens = static_cast<double>(token_vectors.size() / hidden);
+  const std::size_t count = token_vectors.size() / hidden;
+  const auto tokens = static_cast<double>(count);
   bool finite = true;
   switch (rule.pooling) {
     case bundle::Pooling::kMean:
