@@ -87,7 +87,7 @@ class Pieces {
   template <class Rewrite>
   void rewrite(Rewrite rewrite_piece) {
     rewritten_.reset(text.aligned);
-    rewritten_.trouble = text.trouble;
+    rewritten_.trouble = text.is_usable() ? Trouble::kNone : text.trouble;  // A text already too long grows no further.
     next_.clear();
     std::size_t index = 0;
     for (const Piece& piece : list) {
