@@ -1,10 +1,10 @@
 #include "importer/agreement.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <iterator>
 
+#include "base/cosine.h"
 #include "importer/golden.h"
 
 namespace weir::importer {
@@ -50,19 +50,6 @@ const Bound& bound_of(const std::string& precision) {
   const auto* const bound = std::find_if(std::begin(kBounds), std::end(kBounds),
                                          [&](const Bound& known) { return precision == known.precision; });
   return bound == std::end(kBounds) ? std::end(kBounds)[-1] : *bound;
-}
-
-double cosine(const std::vector<float>& a, const std::vector<float>& b) {
-  double dot = 0;
-  double squares_a = 0;
-  double squares_b = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    dot += static_cast<double>(a[i]) * b[i];
-    squares_a += static_cast<double>(a[i]) * a[i];
-    squares_b += static_cast<double>(b[i]) * b[i];
-  }
-  const double squares = squares_a * squares_b;
-  return squares > 0 ? dot / std::sqrt(squares) : (squares_a == squares_b ? 1.0 : 0.0);
 }
 
 }  // namespace

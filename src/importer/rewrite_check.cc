@@ -4,6 +4,7 @@
 #include <random>
 #include <utility>
 
+#include "base/cosine.h"
 #include "importer/rewrite.h"
 #include "serve/pooling/pooling.h"
 #include "serve/request/hidden_rows.h"
@@ -63,20 +64,6 @@ Limits limits_for(const Recognition& recognition) {
   if (recognition.rounding == recognize::Rounding::kStatic) return {0.5, 0.8};
   if (recognition.rounding == recognize::Rounding::kPairs || recognition.is_half) return {0.998, 0.999};
   return {};
-}
-
-double cosine(std::span<const float> a, std::span<const float> b) {
-  double dot = 0;
-  double squares_a = 0;
-  double squares_b = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    dot += static_cast<double>(a[i]) * b[i];
-    squares_a += static_cast<double>(a[i]) * a[i];
-    squares_b += static_cast<double>(b[i]) * b[i];
-  }
-  const double squares = squares_a * squares_b;
-  if (squares > 0) return dot / std::sqrt(squares);
-  return squares_a == squares_b ? 1.0 : 0.0;
 }
 
 class Comparison {

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include "base/cosine.h"
 #include "families/family.h"
 #include "huggingface/json_object.h"
 #include "onnx/graph_builder.h"
@@ -200,18 +201,6 @@ TEST_F(OperatorsTest, PaddingTokensInATextDoNotCountAsPositions) {
   expect_same_in_batches(*load(3), texts, alone, random);
   const auto two = embed(*narrow, {{5, 6}, {5, kPadding, 6}});
   EXPECT_FALSE(same_bits(two[0], two[1]));
-}
-
-double cosine(const Vector& a, const Vector& b) {
-  double dot = 0;
-  double squares_a = 0;
-  double squares_b = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    dot += static_cast<double>(a[i]) * b[i];
-    squares_a += static_cast<double>(a[i]) * a[i];
-    squares_b += static_cast<double>(b[i]) * b[i];
-  }
-  return dot / std::sqrt(squares_a * squares_b);
 }
 
 TEST_F(OperatorsTest, PrecisionsAgree) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/cosine.h"
 #include "serve/pooling/pooling.h"
 
 namespace weir::serve {
@@ -19,19 +20,6 @@ Result<std::vector<float>> embed(engine::Engine& engine, const tokenizers::Token
   std::vector<float> vector(rule.dimensions);
   WEIR_RETURN_IF_ERROR(pooling::pool_row(rows, 0, encoding.ids.size(), rule, vector));
   return vector;
-}
-
-double cosine(std::span<const float> a, std::span<const float> b) {
-  double dot = 0;
-  double squares_a = 0;
-  double squares_b = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    dot += static_cast<double>(a[i]) * b[i];
-    squares_a += static_cast<double>(a[i]) * a[i];
-    squares_b += static_cast<double>(b[i]) * b[i];
-  }
-  if (squares_a == 0 && squares_b == 0) return 1;
-  return dot / std::sqrt(squares_a * squares_b);
 }
 
 }  // namespace
