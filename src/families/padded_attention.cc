@@ -85,6 +85,7 @@ void PaddedAttention::add_windows() {
 void PaddedAttention::add_alibi() {
   if (encoder_.alibi_slopes.empty()) return;
   std::vector<float> negative;
+  negative.reserve(encoder_.alibi_slopes.size());
   for (const float slope : encoder_.alibi_slopes) negative.push_back(-slope);
   const std::string slopes = model_.weight("alibi.slopes", {std::int64_t{encoder_.heads}, 1, 1}, negative);
   const std::string number = graph_.node("Cast", {"distance"}, "alibi.distance", {{"to", kFloatType}});

@@ -223,8 +223,8 @@ class EncoderReader {
     WEIR_ASSIGN_OR_RETURN(result.query, linear_weights(scores.query.linear, scores.query.columns));
     WEIR_ASSIGN_OR_RETURN(result.key, linear_weights(scores.key.linear, scores.key.columns));
     WEIR_ASSIGN_OR_RETURN(result.value, linear_weights(context->value.linear, context->value.columns));
-    const double head_size = static_cast<double>(encoder_.hidden_size / scores.heads);
-    const double usual = 1 / std::sqrt(head_size);
+    const std::int64_t head_size = encoder_.hidden_size / scores.heads;
+    const double usual = 1 / std::sqrt(static_cast<double>(head_size));
     if (std::abs(scores.scale - usual) > 1e-3 * usual) result.query.factor = scores.scale / usual;
     return {};
   }
@@ -279,6 +279,7 @@ std::vector<float> LinearWeights::checkpoint_weights() const {
 
 std::vector<float> LinearWeights::checkpoint_bias() const {
   std::vector<float> result;
+  result.reserve(columns.size());
   for (const std::int64_t column : columns) {
     result.push_back(bias.empty() ? 0.0f : static_cast<float>(bias[static_cast<std::size_t>(column)] * factor));
   }

@@ -127,6 +127,7 @@ Outputs qgemm(const Call& call) {
 /// The operator itself, of the values that 8-bit ones stand for.
 Outputs on_restored(const Call& call, std::string_view op, const std::vector<Value>& values) {
   std::vector<const Value*> inputs;
+  inputs.reserve(values.size());
   for (const Value& value : values) inputs.push_back(&value);
   const Handler* handler = find_handler("", op);
   if (handler == nullptr) return unsupported("no such operator");
