@@ -51,6 +51,7 @@ TEST(ServeSettings, EveryFieldFollowsItsOwnSetting) {
                                               "--api-key=k",
                                               "--api-key-file=f",
                                               "--model=m",
+                                              "--bundle-cache=c",
                                               "--self-test=off",
                                               "--permits=8",
                                               "--waiting-room=9",
@@ -91,6 +92,7 @@ TEST(ServeSettings, EveryFieldFollowsItsOwnSetting) {
   EXPECT_EQ(s.api_keys, List{"k"});
   EXPECT_EQ(s.api_key_file, "f");
   EXPECT_EQ(s.models, List{"m"});
+  EXPECT_EQ(s.bundle_cache, "c");
   EXPECT_FALSE(s.self_test);
   EXPECT_EQ(s.permits, 8);
   EXPECT_EQ(s.waiting_room, 9);
