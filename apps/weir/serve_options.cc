@@ -62,20 +62,15 @@ Result<serve::PipelineOptions> pipeline_options(const settings::ServeSettings& s
   options.permits = to_size(settings.permits);
   options.waiting_room = to_size(settings.waiting_room);
   options.max_wait = settings.max_wait;
-  options.tokenize_threads = sizing.tokenize_threads;
   options.max_inputs = to_size(settings.max_inputs);
   options.max_tokens = static_cast<std::uint32_t>(settings.max_tokens);
   options.long_text = long_text_rule(settings);
   options.window = settings.batch_window;
   options.max_batch_requests = to_size(settings.max_batch_requests);
   options.max_batch_tokens = to_size(settings.max_batch_tokens);
-  options.instances = sizing.instances;
-  options.threads_per_instance = sizing.threads_per_instance;
-  options.packed_callers = sizing.packed_callers;
-  options.instance_cpus = sizing.instance_cpus;
+  options.apply(sizing);
   options.spinning = settings.spinning;
   options.memory_pattern = settings.memory_pattern;
-  options.arena_limit_bytes = static_cast<std::size_t>(sizing.arena_limit_bytes);
   options.self_test = settings.self_test;
   return options;
 }

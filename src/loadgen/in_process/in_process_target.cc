@@ -107,17 +107,11 @@ serve::PipelineOptions pipeline_options(const InProcessOptions& options) {
   SizingRequest request;
   request.instances = options.instances;
   request.threads_per_instance = options.threads_per_instance;
-  const Sizing sizing = choose_sizing(detect_machine(), request);
   serve::PipelineOptions pipeline;
   pipeline.models = {{"", options.bundle}};
   pipeline.permits = kWideOpen;
   pipeline.waiting_room = kWideOpen;
-  pipeline.tokenize_threads = sizing.tokenize_threads;
-  pipeline.instances = sizing.instances;
-  pipeline.threads_per_instance = sizing.threads_per_instance;
-  pipeline.packed_callers = sizing.packed_callers;
-  pipeline.instance_cpus = sizing.instance_cpus;
-  pipeline.arena_limit_bytes = sizing.arena_limit_bytes;
+  pipeline.apply(choose_sizing(detect_machine(), request));
   return pipeline;
 }
 

@@ -13,6 +13,15 @@ Status at_least(long long value, long long least, const std::string& flag) {
 
 }  // namespace
 
+void PipelineOptions::apply(const Sizing& sizing) {
+  tokenize_threads = sizing.tokenize_threads;
+  instances = sizing.instances;
+  threads_per_instance = sizing.threads_per_instance;
+  packed_callers = sizing.packed_callers;
+  instance_cpus = sizing.instance_cpus;
+  arena_limit_bytes = static_cast<std::size_t>(sizing.arena_limit_bytes);
+}
+
 Status check_options(const PipelineOptions& options) {
   WEIR_RETURN_IF_ERROR(at_least(static_cast<long long>(options.permits), 1, "--permits"));
   WEIR_RETURN_IF_ERROR(at_least(options.max_wait.count(), 1, "--max-wait"));

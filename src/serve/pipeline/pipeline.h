@@ -15,6 +15,7 @@
 #include "base/deadline.h"
 #include "base/metrics.h"
 #include "base/result.h"
+#include "base/sizing.h"
 #include "serve/request/model_view.h"
 #include "serve/request/request.h"
 
@@ -49,6 +50,9 @@ struct PipelineOptions {
   std::size_t arena_limit_bytes = 0;
 
   bool self_test = true;  ///< Compare with the bundle's golden vectors before ready.
+
+  /// Takes over the threads, instances, CPUs and memory that were chosen for this machine.
+  void apply(const Sizing& sizing);
 };
 
 /// What is in front of the engine right now; true at the moment of the call.
