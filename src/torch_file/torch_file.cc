@@ -1,9 +1,9 @@
 #include "torch_file/torch_file.h"
 
-#include <bit>
 #include <cstring>
 
 #include "base/file.h"
+#include "safetensors/dtype.h"
 #include "torch_file/pickle.h"
 #include "torch_file/zip.h"
 
@@ -14,18 +14,6 @@ using Bytes = std::span<const std::byte>;
 
 Error corrupt(const std::string& file, const std::string& tensor, const std::string& what) {
   return {ErrorKind::kCorrupt, file + ": tensor '" + tensor + "': " + what, file};
-}
-
-float half_to_float(std::uint16_t half) {
-  const std::uint32_t sign = (half & 0x8000u) << 16;
-  const std::uint32_t exponent = (half >> 10) & 0x1Fu;
-  const std::uint32_t fraction = half & 0x3FFu;
-  if (exponent == 0) {
-    const float small = static_cast<float>(fraction) * 0x1p-24f;
-    return sign != 0 ? -small : small;
-  }
-  const std::uint32_t wide = exponent == 31 ? 255 : exponent + 112;
-  return std::bit_cast<float>(sign | (wide << 23) | (fraction << 13));
 }
 
 struct ElementType {
@@ -43,11 +31,9 @@ Stored load(const std::byte* at) {
 
 constexpr ElementType kElementTypes[] = {
     {"torch FloatStorage", 4, [](const std::byte* at) { return load<float>(at); }},
-    {"torch HalfStorage", 2, [](const std::byte* at) { return half_to_float(load<std::uint16_t>(at)); }},
+    {"torch HalfStorage", 2, [](const std::byte* at) { return safetensors::float_from_f16(load<std::uint16_t>(at)); }},
     {"torch BFloat16Storage", 2,
-     [](const std::byte* at) {
-       return std::bit_cast<float>(static_cast<std::uint32_t>(load<std::uint16_t>(at)) << 16);
-     }},
+     [](const std::byte* at) { return safetensors::float_from_bf16(load<std::uint16_t>(at)); }},
 };
 
 const ElementType* find_type(std::string_view storage) {
