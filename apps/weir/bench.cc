@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/machine.h"
+#include "base/terminal_line.h"
 #include "bundle/bundle.h"
 #include "loadgen/modes/calibration.h"
 #include "loadgen/modes/modes.h"
@@ -59,27 +60,15 @@ std::string machine_text() {
          format_bytes(machine.usable_memory_bytes()) + (machine.hypervisor ? ", a virtual machine" : "");
 }
 
-/// The line that shows how a run goes on, on a terminal.
-class LiveLine {
- public:
-  explicit LiveLine(bool enabled) : enabled_(enabled && isatty(STDERR_FILENO) == 1) {}
-
-  void show(const loadgen::RunProgress& progress) {
-    if (!enabled_) return;
-    std::fprintf(stderr, "\r\033[K%s %.0f of %s%.0f s  %s requests/s  mean %s ms  %llu failed",
-                 progress.warming_up ? "warm-up" : "measuring", progress.seconds, progress.warming_up ? "at most " : "",
-                 progress.total_seconds, loadgen::short_number(progress.requests_per_second).c_str(),
-                 loadgen::short_number(progress.mean_ms).c_str(), static_cast<unsigned long long>(progress.failed));
-    drawn_ = true;
-  }
-  void clear() {
-    if (std::exchange(drawn_, false)) std::fputs("\r\033[K", stderr);
-  }
-
- private:
-  bool enabled_;
-  bool drawn_ = false;
-};
+/// How a run goes on, for the terminal.
+std::string progress_text(const loadgen::RunProgress& progress) {
+  char text[200];
+  std::snprintf(text, sizeof text, "%s %.0f of %s%.0f s  %s requests/s  mean %s ms  %llu failed",
+                progress.warming_up ? "warm-up" : "measuring", progress.seconds, progress.warming_up ? "at most " : "",
+                progress.total_seconds, loadgen::short_number(progress.requests_per_second).c_str(),
+                loadgen::short_number(progress.mean_ms).c_str(), static_cast<unsigned long long>(progress.failed));
+  return text;
+}
 
 /// A run of the command: owns what the session refers to.
 class BenchCommand {
@@ -102,7 +91,7 @@ class BenchCommand {
 
   BenchOptions options_;
   bool shows_table_;
-  LiveLine live_;
+  TerminalLine live_;
   StopSignals signals_;
   bool stopped_ = false;
   loadgen::Workload workload_;
@@ -158,7 +147,7 @@ Status BenchCommand::make_session() {
   WEIR_ASSIGN_OR_RETURN(loadgen::LoadSpec spec, load_spec(options_));
   loadgen::RunHooks hooks;
   hooks.wait = [this](Clock::duration duration) { return wait(duration); };
-  hooks.progress = [this](const loadgen::RunProgress& progress) { live_.show(progress); };
+  hooks.progress = [this](const loadgen::RunProgress& progress) { live_.show(progress_text(progress)); };
   session_.emplace(std::move(spec), std::move(hooks), basis_, [this](const Figures& figures) {
     live_.clear();
     if (shows_table_) std::fputs(loadgen::table_row(figures).c_str(), stdout);

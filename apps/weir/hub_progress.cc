@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include <unistd.h>
-
 namespace weir::cli {
 namespace {
 
@@ -32,10 +30,7 @@ std::string hub_progress_line(const hub::Progress& progress, double seconds) {
   return line + rate;
 }
 
-HubProgress::HubProgress(std::string command)
-    : command_(std::move(command)), is_terminal_(isatty(STDERR_FILENO) == 1) {}
-
-HubProgress::~HubProgress() { clear(); }
+HubProgress::HubProgress(std::string command) : command_(std::move(command)) {}
 
 void HubProgress::update(const hub::Progress& progress, Clock::time_point now) {
   const bool is_new = progress.file != file_;
@@ -43,26 +38,19 @@ void HubProgress::update(const hub::Progress& progress, Clock::time_point now) {
     file_ = progress.file;
     begun_ = now;
   }
-  if (!is_terminal_) {
+  if (!line_.enabled()) {
     if (is_new) notice("fetching " + file_ + " (" + megabytes(progress.total_bytes) + " MB)");
     return;
   }
   if (!is_new && now < next_) return;
   next_ = now + kRedraw;
-  drawn_ = true;
   const double seconds = std::chrono::duration<double>(now - begun_).count();
-  std::fprintf(stderr, "\r\033[K%s", hub_progress_line(progress, seconds).c_str());
-  std::fflush(stderr);
+  line_.show(hub_progress_line(progress, seconds));
 }
 
 void HubProgress::notice(const std::string& text) {
-  clear();
+  line_.clear();
   std::fprintf(stderr, "weir %s: %s\n", command_.c_str(), text.c_str());
-}
-
-void HubProgress::clear() {
-  if (drawn_) std::fputs("\r\033[K", stderr);
-  drawn_ = false;
 }
 
 }  // namespace weir::cli

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/deadline.h"
+#include "base/terminal_line.h"
 #include "hub/snapshot.h"
 
 namespace weir::cli {
@@ -16,20 +17,14 @@ class HubProgress {
  public:
   /// `command` begins each line that is not redrawn: "weir import: …".
   explicit HubProgress(std::string command);
-  ~HubProgress();  ///< Removes the line.
-  HubProgress(const HubProgress&) = delete;
-  HubProgress& operator=(const HubProgress&) = delete;
 
   void update(const hub::Progress& progress, Clock::time_point now = Clock::now());
   /// A line of its own.
   void notice(const std::string& text);
 
  private:
-  void clear();
-
   std::string command_;
-  bool is_terminal_;
-  bool drawn_ = false;
+  TerminalLine line_;
   std::string file_;
   Clock::time_point begun_{};
   Clock::time_point next_{};

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <cstdio>
 
-#include <unistd.h>
-
 namespace weir::bulk {
 namespace {
 
@@ -64,20 +62,14 @@ std::string progress_line(const ProgressState& state) {
   return line;
 }
 
-ProgressBar::ProgressBar() : enabled_(::isatty(STDERR_FILENO) == 1) {}
-
-ProgressBar::~ProgressBar() { clear(); }
-
 void ProgressBar::update(const ProgressState& state, Clock::time_point now) {
-  if (!enabled_ || now < next_) return;
+  if (!line_.enabled() || now < next_) return;
   next_ = now + kRedraw;
-  drawn_ = true;
-  std::fprintf(stderr, "\r\033[K%s", progress_line(state).c_str());
+  line_.show(progress_line(state));
 }
 
 void ProgressBar::clear() {
-  if (drawn_) std::fputs("\r\033[K", stderr);
-  drawn_ = false;
+  line_.clear();
   next_ = {};
 }
 

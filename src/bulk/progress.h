@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/deadline.h"
+#include "base/terminal_line.h"
 
 namespace weir::bulk {
 
@@ -28,18 +29,12 @@ std::string with_separators(std::uint64_t number);
 /// Redraws the line a few times a second; does nothing unless standard error is a terminal. One thread.
 class ProgressBar {
  public:
-  ProgressBar();
-  ~ProgressBar();  ///< Removes the line.
-  ProgressBar(const ProgressBar&) = delete;
-  ProgressBar& operator=(const ProgressBar&) = delete;
-
   void update(const ProgressState& state, Clock::time_point now = Clock::now());
   /// Takes the line away, so that a message can be printed; the next update draws it again.
   void clear();
 
  private:
-  bool enabled_;
-  bool drawn_ = false;
+  TerminalLine line_;
   Clock::time_point next_{};
 };
 
