@@ -16,6 +16,7 @@
 
 #include "apps/weir/command.h"
 #include "apps/weir/embed_job.h"
+#include "apps/weir/offline_flags.h"
 #include "apps/weir/offline_pipeline.h"
 #include "apps/weir/stop_signals.h"
 #include "base/log.h"
@@ -39,11 +40,7 @@ constexpr char kExitHelp[] =
     "exit status: 0 all records have a vector; 1 failed; 2 wrong usage; 3 done, with records skipped;\n"
     "130 interrupted, what is done is in the output";
 
-struct Options {
-  std::string model;
-  std::vector<std::string> files;
-  std::string input_format;
-  std::string field = "text";
+struct Options : OfflineFlags {
   std::string format = "jsonl";
   std::string output = "-";
   std::string on_error = "fail";
@@ -53,8 +50,6 @@ struct Options {
   std::uint32_t dimensions = 0;
   std::string prompt_name;
   std::size_t batch_tokens = 0;
-  int instances = 0;
-  int threads = 0;
 
   /// Whether a journal is kept: not for standard output, nor for a pipe or a device.
   bool resumable() const {
@@ -80,13 +75,7 @@ Status check_output_is_no_input(const Options& options) {
 }
 
 void define_flags(CLI::App& app, Options& options) {
-  app.add_option("--model", options.model, "The bundle, a folder that `weir import` made")->required();
-  app.add_option("FILE", options.files, "Texts; - or none reads standard input");
-  app.add_option("--input-format", options.input_format,
-                 "txt (a text a line), jsonl or csv (with a header); by the files' names if not given")
-      ->check(CLI::IsMember({"txt", "jsonl", "csv"}));
-  app.add_option("--field", options.field, "Which field of a JSON object or column of a CSV file is the text")
-      ->capture_default_str();
+  define_text_flags(app, options);
   app.add_option("--format", options.format, "jsonl, or npy (float32 [texts, dimensions], needs --output)")
       ->check(CLI::IsMember({"jsonl", "npy"}))
       ->capture_default_str();
@@ -102,9 +91,7 @@ void define_flags(CLI::App& app, Options& options) {
       ->check(CLI::PositiveNumber);
   app.add_option("--prompt-name", options.prompt_name, "Which of the model's prompts to put before each text");
   app.add_option("--batch-tokens", options.batch_tokens, "Padded tokens per batch; 0: as measured to be best");
-  app.add_option("--instances", options.instances, "Model instances; 0: one per core")->check(CLI::NonNegativeNumber);
-  app.add_option("--threads", options.threads, "Threads per instance; 0: 1, or cores / instances")
-      ->check(CLI::NonNegativeNumber);
+  define_instance_flags(app, options);
   app.footer(kExitHelp);
 }
 
@@ -233,10 +220,8 @@ class EmbedCommand {
 Status EmbedCommand::open() {
   WEIR_RETURN_IF_ERROR(signals_.block());
   WEIR_RETURN_IF_ERROR(check_output_is_no_input(options_));
-  bulk::RecordOptions records;
-  records.field = options_.field;
+  bulk::RecordOptions records = options_.record_options();
   records.stop = stop_.get_token();
-  if (!options_.input_format.empty()) records.format = bulk::input_format_from_name(options_.input_format);
   WEIR_ASSIGN_OR_RETURN(const bundle::Bundle bundle, bundle::load(options_.model));
   job_.embed = embed_options(options_);
   job_.skip_bad_records = options_.on_error == "skip";

@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/weir/command.h"
+#include "apps/weir/offline_flags.h"
 #include "apps/weir/offline_pipeline.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -29,32 +30,18 @@ namespace respond = serve::respond;
 constexpr std::size_t kTextsPerRequest = 32;
 constexpr std::size_t kRequestsInFlight = 32;
 
-struct Options {
-  std::string model;
-  std::vector<std::string> files;
-  std::string input_format;
-  std::string field = "text";
+struct Options : OfflineFlags {
   std::string query;                   ///< Of rerank.
   std::string aggregation = "simple";  ///< Of predict.
   std::uint32_t top = 0;
   bool raw_scores = false;
   bool no_text = false;
-  int instances = 0;
-  int threads = 0;
 };
 
 void define_common_flags(CLI::App& app, Options& options) {
-  app.add_option("--model", options.model, "The bundle, a folder that `weir import` made")->required();
-  app.add_option("FILE", options.files, "Texts; - or none reads standard input");
-  app.add_option("--input-format", options.input_format,
-                 "txt (a text a line), jsonl or csv (with a header); by the files' names if not given")
-      ->check(CLI::IsMember({"txt", "jsonl", "csv"}));
-  app.add_option("--field", options.field, "Which field of a JSON object or column of a CSV file is the text")
-      ->capture_default_str();
+  define_text_flags(app, options);
   app.add_flag("--raw-scores", options.raw_scores, "The model's numbers, before sigmoid or softmax");
-  app.add_option("--instances", options.instances, "Model instances; 0: one per core")->check(CLI::NonNegativeNumber);
-  app.add_option("--threads", options.threads, "Threads per instance; 0: 1, or cores / instances")
-      ->check(CLI::NonNegativeNumber);
+  define_instance_flags(app, options);
 }
 
 /// Texts through the pipeline, in their order, a bounded number of them at a time.
@@ -71,10 +58,7 @@ class Scoring {
     view.name = manifest_.name;
     view.manifest = manifest_;
     WEIR_RETURN_IF_ERROR(serve::check_task(task_, view));
-    bulk::RecordOptions records;
-    records.field = options_.field;
-    if (!options_.input_format.empty()) records.format = bulk::input_format_from_name(options_.input_format);
-    WEIR_ASSIGN_OR_RETURN(reader_, bulk::RecordReader::open(options_.files, records));
+    WEIR_ASSIGN_OR_RETURN(reader_, bulk::RecordReader::open(options_.files, options_.record_options()));
     WEIR_ASSIGN_OR_RETURN(pipeline_,
                           serve::Pipeline::start(offline_pipeline_options({options_.model, options_.instances,
                                                                            options_.threads, 0, kRequestsInFlight + 1}),
