@@ -55,6 +55,7 @@ parity: setup ## Compare tokenizers with the PyPI package: the sample's, small o
 
 style: setup ## Check format, include graph, documents and clang-tidy
 	@$(MAKE) -s build/ci/build.ninja
+	@cmake --build --preset ci --target generated_sources
 	@JOBS=$(JOBS) scripts/check_style.sh build/ci
 
 format: setup ## Rewrite the sources as .clang-format says
@@ -62,6 +63,7 @@ format: setup ## Rewrite the sources as .clang-format says
 
 tidy: setup ## clang-tidy over all sources, tests too, with the static analyzer
 	@$(MAKE) -s build/ci/build.ninja
+	@cmake --build --preset ci --target generated_sources
 	@$(PYTHON) scripts/clang_tidy.py --build build/ci --jobs $(JOBS) --deep
 
 asan: setup ## Run all tests under AddressSanitizer and UndefinedBehaviorSanitizer
