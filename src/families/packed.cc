@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "families/packed_operators.h"
+#include "families/family.h"
 
 namespace weir::families {
 namespace {
@@ -36,14 +36,12 @@ class PackedWriter {
         operators_(graph_, precision),
         hidden_(encoder.facts.hidden_size) {}
 
-  void write(const std::string& pooling) {
+  std::string write() {
     PackedRows rows = embeddings();
     for (std::size_t i = 0; i < encoder_.layers.size() && model_.ok(); ++i) {
       rows = layer(encoder_.layers[i], rows, "layer." + std::to_string(i) + ".", i + 1 == encoder_.layers.size());
     }
-    graph_.weir_node("PackedPooling", {rows.values, kOffsets}, {kSentenceEmbedding},
-                     {{"pooling", pooling}, {"normalize", std::int64_t{0}}});
-    graph_.output(kSentenceEmbedding, ElementType::kFloat, {"texts", static_cast<std::int64_t>(hidden_)});
+    return rows.values;
   }
 
  private:
@@ -151,24 +149,18 @@ std::string not_packable(const Encoder& encoder) {
 
 }  // namespace
 
-Result<PackedPrecision> check_packed(const Encoder& encoder, const PackedForm& form) {
+Status check_packed(const Encoder& encoder) {
   const std::string flag = "--precision";
-  WEIR_ASSIGN_OR_RETURN(const PackedPrecision precision, read_packed_precision(form.precision));
-  if (form.pooling != "mean" && form.pooling != "cls" && form.pooling != "max" && form.pooling != "last") {
-    return Error(ErrorKind::kUnsupported,
-                 flag + ": packed graphs do not have the pooling " + form.pooling + "; take fp32", flag);
-  }
   const std::string reason = not_packable(encoder);
-  if (reason.empty()) return precision;
+  if (reason.empty()) return {};
   return Error(ErrorKind::kUnsupported,
                flag + ": the packed operators do not compute " + encoder.facts.family + " (" + reason +
                    "); weir computes it in fp32, padded",
                flag);
 }
 
-void add_packed_encoder(const Encoder& encoder, ModelGraph& model, PackedPrecision precision,
-                        const std::string& pooling) {
-  PackedWriter(encoder, model, precision).write(pooling);
+std::string add_packed_encoder(const Encoder& encoder, ModelGraph& model, PackedPrecision precision) {
+  return PackedWriter(encoder, model, precision).write();
 }
 
 }  // namespace weir::families

@@ -8,6 +8,7 @@
 #include "families/heads.h"
 #include "families/model_graph.h"
 #include "families/packed.h"
+#include "families/packed_heads.h"
 #include "families/padded.h"
 
 namespace weir::families {
@@ -87,9 +88,11 @@ Status Architecture::build(Weights& weights, onnx::GraphBuilder& graph, const He
 
 Status Architecture::build_packed(Weights& weights, onnx::GraphBuilder& graph, const PackedForm& form) const {
   const Encoder described = encoder(weights);
-  WEIR_ASSIGN_OR_RETURN(const PackedPrecision precision, check_packed(described, form));
+  WEIR_ASSIGN_OR_RETURN(const PackedPrecision precision, read_packed_precision(form.precision));
+  WEIR_RETURN_IF_ERROR(check_packed(described));
+  WEIR_RETURN_IF_ERROR(check_packed_head(described, form));
   ModelGraph model(described, weights, graph);
-  add_packed_encoder(described, model, precision, form.pooling);
+  add_packed_head(described, form, add_packed_encoder(described, model, precision), model);
   return model.finish();
 }
 
