@@ -38,7 +38,8 @@ struct AttentionOptions {
   /// [positions >= longest text][head_size / 2]. Null: none.
   const float* rotary_cos = nullptr;
   const float* rotary_sin = nullptr;
-  /// Token i sees tokens i - window .. i + window. 0: all.
+  /// Token i sees tokens i - window .. i + window. 0: all. What none of some neighbouring queries sees is not computed
+  /// in fp32: the cost grows with the window, not with the text.
   std::size_t window = 0;
 };
 

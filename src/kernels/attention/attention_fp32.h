@@ -113,15 +113,16 @@ inline void attend_rows(const Attention& args, const HeadView& view, std::size_t
     if (count != rows) return attend_rows<rows - 1>(args, view, first, count, scratch);
   }
   const std::size_t stride = row_stride(view.tokens);
-  const std::size_t padded = (view.tokens + kLanes - 1) / kLanes * kLanes;
+  const KeyRange keys = keys_of_rows(args.options, first, first + rows, view.tokens);
+  const std::size_t padded = (keys.size() + kLanes - 1) / kLanes * kLanes;
   const std::size_t sums_stride = (view.head_size + kLanes - 1) / kLanes * kLanes;
   pack_rows(view.query, first, rows, view.head_size, broadcast(args.scale), scratch.query, sums_stride);
-  multiply_rows<rows>({scratch.query, sums_stride}, view.head_size, {scratch.keys, stride}, padded, scratch.scores,
-                      stride);
+  multiply_rows<rows>({scratch.query, sums_stride}, view.head_size, {scratch.keys + keys.begin, stride}, padded,
+                      scratch.scores, stride);
   float inverse[rows];
-  softmax_numerators(args, view, first, rows, scratch.scores, stride, inverse);
-  multiply_rows<rows>({scratch.scores, stride}, view.tokens, {scratch.values, sums_stride}, sums_stride, scratch.sums,
-                      sums_stride);
+  softmax_numerators(args, view, first, rows, keys, {scratch.scores, stride}, inverse);
+  multiply_rows<rows>({scratch.scores, stride}, keys.size(), {scratch.values + keys.begin * sums_stride, sums_stride},
+                      sums_stride, scratch.sums, sums_stride);
   for (int r = 0; r < rows; ++r) {
     float* out = view.out + (first + r) * view.out_stride;
     const F32x16 factor = broadcast(inverse[r]);

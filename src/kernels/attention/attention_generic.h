@@ -7,6 +7,7 @@
 #include "kernels/attention/attention.h"
 #include "kernels/simd/activation_math.h"
 #include "kernels/simd/f32x16.h"
+#include "kernels/simd/row.h"
 #include "kernels/simd/unroll.h"
 
 namespace weir::kernels {
@@ -17,6 +18,12 @@ struct Rows {
   const float* data;
   std::size_t stride;
   const float* row(std::size_t i) const { return data + i * stride; }
+};
+
+struct MutableRows {
+  float* data;
+  std::size_t stride;
+  float* row(std::size_t i) const { return data + i * stride; }
 };
 
 /// One text and head.
@@ -71,38 +78,72 @@ inline float* apply_rotation(HeadView& view, const AttentionOptions& options, fl
   return scratch + 2 * floats;
 }
 
-inline float score_bias(const AttentionOptions& options, std::size_t head, std::size_t i, std::size_t j) {
-  const std::size_t distance = i < j ? j - i : i - j;
-  float bias = 0.0f;
-  if (options.relative_bias != nullptr) {
-    const std::size_t reach = options.relative_reach;
-    const std::size_t limited = distance < reach ? distance : reach;
-    bias += options.relative_bias[head * (2 * reach + 1) + (i < j ? reach + limited : reach - limited)];
-  }
-  if (options.alibi_slopes != nullptr) bias -= options.alibi_slopes[head] * static_cast<float>(distance);
-  return bias;
-}
-
-/// The tokens that token i sees.
+/// Keys begin .. end of a text. A row of scores has one for each, the first for `begin`, a multiple of 16.
 struct KeyRange {
   std::size_t begin, end;
+  std::size_t size() const { return end - begin; }
 };
+
+/// The tokens that token i sees.
 inline KeyRange visible_keys(const AttentionOptions& options, std::size_t i, std::size_t tokens) {
   if (options.window == 0) return {0, tokens};
   const std::size_t begin = i > options.window ? i - options.window : 0;
   return {begin, tokens - i > options.window ? i + options.window + 1 : tokens};
 }
 
+/// All that tokens first .. last - 1 see. Weights before it would be 0: the sums that leave them out are the same.
+inline KeyRange keys_of_rows(const AttentionOptions& options, std::size_t first, std::size_t last, std::size_t tokens) {
+  const std::size_t begin = visible_keys(options, first, tokens).begin;
+  return {begin / kLanes * kLanes, visible_keys(options, last - 1, tokens).end};
+}
+
+inline std::size_t clamp_to(const KeyRange& keys, std::size_t j) {
+  return j < keys.begin ? keys.begin : j > keys.end ? keys.end : j;
+}
+
+/// Adds to a row of scores what the distance between query i and each key adds: one value on either side of the reach,
+/// and the table between.
+inline void add_relative_bias(const AttentionOptions& options, std::size_t head, std::size_t i, const KeyRange& keys,
+                              float* scores) {
+  const std::size_t reach = options.relative_reach;
+  const float* table = options.relative_bias + head * (2 * reach + 1);
+  const std::size_t near = clamp_to(keys, i > reach ? i - reach : 0);
+  const std::size_t far = clamp_to(keys, i + reach + 1);
+  const auto add_to = [&](std::size_t begin, std::size_t end, auto bias) {
+    for_each_vector(end - begin, [&](std::size_t c, int lanes) WEIR_INLINED {
+      float* at = scores + (begin - keys.begin) + c;
+      store_lanes(at, add(load_lanes(at, lanes), bias(c, lanes)), lanes);
+    });
+  };
+  const float* const within = table + (near + reach - i);
+  add_to(keys.begin, near, [&](std::size_t, int) { return broadcast(table[0]); });
+  add_to(near, far, [&](std::size_t c, int lanes) { return load_lanes(within + c, lanes); });
+  add_to(far, keys.end, [&](std::size_t, int) { return broadcast(table[2 * reach]); });
+}
+
+/// Distances are whole numbers far below 2^24: exact.
+inline void add_alibi(float slope, std::size_t i, const KeyRange& keys, float* scores) {
+  alignas(64) constexpr float kOrder[kLanes] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const F32x16 order = load(kOrder);
+  const F32x16 factor = broadcast(slope);
+  for_each_vector(keys.size(), [&](std::size_t c, int lanes) WEIR_INLINED {
+    const auto first = static_cast<float>(static_cast<std::ptrdiff_t>(keys.begin + c) - static_cast<std::ptrdiff_t>(i));
+    const F32x16 distance = absolute(add(broadcast(first), order));
+    store_lanes(scores + c, sub(load_lanes(scores + c, lanes), mul(factor, distance)), lanes);
+  });
+}
+
 /// Adds biases to a row of scores and hides what is out of the window, where the options ask for it.
-inline void apply_options(const Attention& args, const HeadView& view, std::size_t i, float* scores) {
+inline void apply_options(const Attention& args, const HeadView& view, std::size_t i, const KeyRange& keys,
+                          float* scores) {
   constexpr float kHidden = -std::numeric_limits<float>::infinity();
-  if (has_bias(args.options)) {
-    for (std::size_t j = 0; j < view.tokens; ++j) scores[j] += score_bias(args.options, view.head, i, j);
-  }
-  if (args.options.window == 0) return;
-  const KeyRange keys = visible_keys(args.options, i, view.tokens);
-  for (std::size_t j = 0; j < keys.begin; ++j) scores[j] = kHidden;
-  for (std::size_t j = keys.end; j < view.tokens; ++j) scores[j] = kHidden;
+  const AttentionOptions& options = args.options;
+  if (options.relative_bias != nullptr) add_relative_bias(options, view.head, i, keys, scores);
+  if (options.alibi_slopes != nullptr) add_alibi(options.alibi_slopes[view.head], i, keys, scores);
+  if (options.window == 0) return;
+  const KeyRange visible = visible_keys(options, i, view.tokens);
+  for (std::size_t j = keys.begin; j < visible.begin; ++j) scores[j - keys.begin] = kHidden;
+  for (std::size_t j = visible.end; j < keys.end; ++j) scores[j - keys.begin] = kHidden;
 }
 
 /// The largest of a row of scores.
@@ -148,31 +189,30 @@ inline float exponentiate(float* scores, std::size_t tokens, float peak) {
 }
 
 /// What is hidden gets no weight at all; e^-infinity is a little above zero here. Returns the sum that is left.
-inline float forget_hidden(const KeyRange& keys, std::size_t tokens, float* weights) {
-  for (std::size_t j = 0; j < keys.begin; ++j) weights[j] = 0.0f;
-  for (std::size_t j = keys.end; j < tokens; ++j) weights[j] = 0.0f;
+inline float forget_hidden(const KeyRange& visible, const KeyRange& keys, float* weights) {
+  for (std::size_t j = keys.begin; j < visible.begin; ++j) weights[j - keys.begin] = 0.0f;
+  for (std::size_t j = visible.end; j < keys.end; ++j) weights[j - keys.begin] = 0.0f;
   F32x16 sum = broadcast(0.0f);
-  for (std::size_t j = 0; j < tokens; j += kLanes) sum = add(sum, load(weights + j));
+  for (std::size_t j = 0; j < keys.size(); j += kLanes) sum = add(sum, load(weights + j));
   return reduce_add(sum);
 }
 
-/// Softmax without its last division of rows first .. first + count of scaled scores, in place, the rows `stride`
-/// apart; inverse[r] becomes 1 / the sum of row r. One step for all rows after the other: each row's reductions wait
-/// while the next row is computed.
+/// Softmax without its last division of rows first .. first + count of scaled scores of `keys`, in place, the rows
+/// `stride` apart; inverse[r] becomes 1 / the sum of row r. One step for all rows after the other: each row's
+/// reductions wait while the next row is computed.
 template <std::size_t limit>
 inline void softmax_numerators(const Attention& args, const HeadView& view, std::size_t first, std::size_t count,
-                               float* scores, std::size_t stride, float (&inverse)[limit]) {
+                               const KeyRange& keys, const MutableRows& scores, float (&inverse)[limit]) {
   const bool plain = !has_bias(args.options) && args.options.window == 0;
   float peak[limit];
   for (std::size_t r = 0; r < count; ++r) {
-    if (!plain) apply_options(args, view, first + r, scores + r * stride);
-    peak[r] = largest_score(scores + r * stride, view.tokens);
+    if (!plain) apply_options(args, view, first + r, keys, scores.row(r));
+    peak[r] = largest_score(scores.row(r), keys.size());
   }
   for (std::size_t r = 0; r < count; ++r) {
-    float sum = exponentiate(scores + r * stride, view.tokens, peak[r]);
+    float sum = exponentiate(scores.row(r), keys.size(), peak[r]);
     if (args.options.window != 0) {
-      const KeyRange keys = visible_keys(args.options, first + r, view.tokens);
-      sum = forget_hidden(keys, view.tokens, scores + r * stride);
+      sum = forget_hidden(visible_keys(args.options, first + r, view.tokens), keys, scores.row(r));
     }
     inverse[r] = 1.0f / sum;
   }

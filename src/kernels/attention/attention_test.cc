@@ -144,9 +144,10 @@ TEST(Attention, EveryVariantIsTheFormulaAtEdgeShapes) {
 TEST(Attention, OptionsOfOtherFamilies) {
   constexpr std::size_t kHeads = 3;
   constexpr std::size_t kHeadSize = 32;
-  Problem problem({40, 1, 19}, kHeads, kHeadSize);
+  constexpr std::size_t kLongest = 131;
+  Problem problem({40, 1, 19, kLongest}, kHeads, kHeadSize);
   std::mt19937 random(5);
-  Guarded<float> relative(kHeads * 17), slopes(kHeads), cosines(40 * kHeadSize / 2), sines(40 * kHeadSize / 2);
+  Guarded<float> relative(kHeads * 17), slopes(kHeads), cosines(kLongest * kHeadSize / 2), sines(cosines.size());
   fill_normal(relative, random);
   for (std::size_t h = 0; h < kHeads; ++h) slopes[h] = 0.5f / static_cast<float>(h + 1);
   for (std::size_t i = 0; i < cosines.size(); ++i) {
@@ -166,6 +167,13 @@ TEST(Attention, OptionsOfOtherFamilies) {
   problem.options.rotary_cos = cosines.data();
   problem.options.rotary_sin = sines.data();
   check_all_variants(problem, "rotary and window");
+  problem.options.window = 64;
+  problem.options.relative_bias = relative.data();
+  problem.options.relative_reach = 8;
+  problem.options.alibi_slopes = slopes.data();
+  check_all_variants(problem, "all at once");
+  problem.options.window = 200;
+  check_all_variants(problem, "a window beyond the text");
 }
 
 TEST(Attention, ATextDoesNotSeeItsBatch) {

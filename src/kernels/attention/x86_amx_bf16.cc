@@ -141,7 +141,7 @@ inline void attend_block(const Attention& args, const HeadView& view, std::size_
   __asm__ volatile("" : : : "memory");
   multiply_tiles(s.query, s.keys, s.columns, s.tokens, s.scores);
   float inverse[kTileRows];
-  softmax_numerators(args, view, first, last - first, s.scores, s.tokens, inverse);
+  softmax_numerators(args, view, first, last - first, {0, view.tokens}, {s.scores, s.tokens}, inverse);
   for (std::size_t r = 0; r < last - first; ++r) {
     narrow_weights(s.scores + r * s.tokens, view.tokens, inverse[r], s.weights + r * s.tokens / 2, s.tokens);
   }

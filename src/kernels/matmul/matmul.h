@@ -2,12 +2,13 @@
 // that follows the product up to the next layer's input, the division of rows and channels, the form of a variant.
 //
 //   y   = product, scaled, plus bias                         (each family's header)
-//   y   = activation(y)
+//   y   = activation(y)                                      or, gated: activation(y[0 .. N/2)) * y[N/2 .. N)
 //   y   = y + residual                                       if residual is given
 //   y   = layer_norm(y)                                      if layer_norm is given
 //   out = y, out_bf16 = bf16(y), quantized = quantize_rows(y)    whichever are given
 //
-// Shapes: out, residual [rows][stride >= N]; out_bf16 [rows][stride >= N rounded up to 32], as matmul_bf16 takes it,
+// Gated, there are N/2 results, and neither residual nor layer norm; N is even. Shapes, N being the number of results:
+// out, residual [rows][stride >= N]; out_bf16 [rows][stride >= N rounded up to 32], as matmul_bf16 takes it,
 // the columns from N on written as zero; quantized [rows][stride >= padded_columns(N)], as matmul_q8 takes it. Strides
 // count elements. Aliasing: `out` may be `residual`; nothing else may overlap. At least one of the three results is
 // wanted.
@@ -36,6 +37,7 @@ enum class Activation : std::uint8_t { kNone, kGeluErf, kGeluTanh, kSilu, kRelu 
 
 struct MatmulEpilogue {
   Activation activation = Activation::kNone;
+  bool gated = false;               ///< The first half of the channels opens the second.
   const float* residual = nullptr;  ///< null: none
   std::size_t residual_stride = 0;
   const LayerNormParameters* layer_norm = nullptr;  ///< null: none
@@ -62,7 +64,7 @@ struct UnfinishedRows {
 /// Whether the products can be written where the result belongs: then `finish` has nothing to add. A residual may be
 /// that very place, so not then.
 inline bool products_are_the_result(const MatmulEpilogue& epilogue) {
-  return epilogue.out != nullptr && epilogue.residual == nullptr && epilogue.layer_norm == nullptr;
+  return epilogue.out != nullptr && !epilogue.gated && epilogue.residual == nullptr && epilogue.layer_norm == nullptr;
 }
 
 /// One implementation of the family whose arguments are `Args`.
@@ -73,9 +75,9 @@ struct MatmulVariant {
   /// The whole of it for some rows, in blocks whose intermediate values stay in L2. `scratch` holds
   /// matmul_scratch_floats(args) floats and belongs to this call alone.
   void (*run)(const Args& args, IndexRange rows, float* scratch);
-  /// Only products, bias and activation, of some rows and some panels of channels.
+  /// Only products, bias and, where nothing is gated, activation, of some rows and some panels of channels.
   void (*products)(const Args& args, IndexRange rows, IndexRange panels, UnfinishedRows out);
-  /// The steps that need whole rows (residual, layer norm, the narrow results), after `products` of all panels.
+  /// The steps that need whole rows (gate, residual, layer norm, the narrow results), after `products` of all panels.
   void (*finish)(const Args& args, IndexRange rows, UnfinishedRows in);
 };
 

@@ -175,7 +175,7 @@ inline void products_activated(const MatmulArgs& args, IndexRange rows, IndexRan
 
 inline void products_tracked(const MatmulArgs& args, IndexRange rows, IndexRange panels, UnfinishedRows out,
                              std::int32_t* bounds) {
-  switch (args.activation) {
+  switch (args.gated ? Activation::kNone : args.activation) {
     case Activation::kNone:
       return products_activated<Activation::kNone>(args, rows, panels, out, bounds);
     case Activation::kGeluErf:
@@ -189,6 +189,55 @@ inline void products_tracked(const MatmulArgs& args, IndexRange rows, IndexRange
   }
 }
 
+/// out = activation(in[0 .. columns)) * in[columns .. 2 * columns); returns the bounds of the result.
+template <Activation activation>
+inline RowBounds gate_row(const float* in, float* out, std::size_t columns) {
+  constexpr int kTogether = 4;
+  constexpr std::size_t kStep = std::size_t{kTogether} * kLanes;
+  const float* passed = in + columns;
+  LaneBounds bounds = zero_bounds();
+  std::size_t c = 0;
+  for (; c + kStep <= columns; c += kStep) {
+    F32x16 y[kTogether];
+    unroll<kTogether>([&]<int v>() WEIR_INLINED { y[v] = load(in + c + v * kLanes); });
+    activate<activation>(y);
+    unroll<kTogether>([&]<int v>() WEIR_INLINED {
+      y[v] = mul(y[v], load(passed + c + v * kLanes));
+      include(bounds, y[v]);
+      store(out + c + v * kLanes, y[v]);
+    });
+  }
+  for_each_vector(columns - c, [&](std::size_t i, int lanes) WEIR_INLINED {
+    F32x16 y[1] = {load_lanes(in + c + i, lanes)};
+    activate<activation>(y);
+    y[0] = mul(y[0], load_lanes(passed + c + i, lanes));
+    include(bounds, y[0]);
+    store_lanes(out + c + i, y[0], lanes);
+  });
+  return reduce(bounds);
+}
+
+inline RowBounds gate_row(Activation activation, const NormalizedRow& row, std::size_t columns) {
+  switch (activation) {
+    case Activation::kNone:
+      return gate_row<Activation::kNone>(row.in, row.out, columns);
+    case Activation::kGeluErf:
+      return gate_row<Activation::kGeluErf>(row.in, row.out, columns);
+    case Activation::kGeluTanh:
+      return gate_row<Activation::kGeluTanh>(row.in, row.out, columns);
+    case Activation::kSilu:
+      return gate_row<Activation::kSilu>(row.in, row.out, columns);
+    case Activation::kRelu:
+      return gate_row<Activation::kRelu>(row.in, row.out, columns);
+  }
+  return {};
+}
+
+/// Results per row.
+inline std::size_t result_columns(const MatmulArgs& args) {
+  return args.gated ? args.weights.channels / 2 : args.weights.channels;
+}
+
 /// out = in + residual; returns the bounds of the result.
 inline RowBounds add_residual_row(const NormalizedRow& row, std::size_t columns) {
   LaneBounds bounds = zero_bounds();
@@ -200,14 +249,16 @@ inline RowBounds add_residual_row(const NormalizedRow& row, std::size_t columns)
   return reduce(bounds);
 }
 
-/// Residual and layer norm of up to kRowsTogether rows, and their bounds where they are quantized next. `seen` are the
-/// bounds that the products left, or null.
+/// Gate, residual and layer norm of up to kRowsTogether rows, and their bounds where they are quantized next. `seen`
+/// are the bounds that the products left, or null.
 inline void finish_values(const MatmulArgs& args, const NormalizedRow* rows, std::size_t count,
                           const std::int32_t* seen, RowBounds* bounds) {
-  const std::size_t columns = args.weights.channels;
+  const std::size_t columns = result_columns(args);
   if (args.layer_norm != nullptr) return normalize_rows(rows, count, *args.layer_norm, columns, bounds);
   for (std::size_t r = 0; r < count; ++r) {
-    if (args.residual != nullptr) {
+    if (args.gated) {
+      bounds[r] = gate_row(args.activation, rows[r], columns);
+    } else if (args.residual != nullptr) {
       bounds[r] = add_residual_row(rows[r], columns);
     } else if (args.quantized != nullptr) {
       bounds[r] = seen != nullptr ? reduce(load_bounds(seen + r * 2 * kLanes)) : row_bounds(rows[r].out, columns);
@@ -215,9 +266,9 @@ inline void finish_values(const MatmulArgs& args, const NormalizedRow* rows, std
   }
 }
 
-/// Residual, layer norm and narrow results of rows; `seen` are the bounds that the products left, or null.
+/// Gate, residual, layer norm and narrow results of rows; `seen` are the bounds that the products left, or null.
 inline void finish_tracked(const MatmulArgs& args, IndexRange range, UnfinishedRows in, const std::int32_t* seen) {
-  const std::size_t columns = args.weights.channels;
+  const std::size_t columns = result_columns(args);
   const bool in_place = args.out == nullptr || products_are_the_result(args);
   for (std::size_t first = range.begin; first < range.end; first += kRowsTogether) {
     const std::size_t count = range.end - first < kRowsTogether ? range.end - first : kRowsTogether;
@@ -246,7 +297,7 @@ inline void run_generic(const MatmulArgs& args, IndexRange rows, float* scratch)
   const std::size_t weights_bytes = args.weights.panels() * args.weights.panel_size() * sizeof(*args.weights.values);
   const std::size_t step = weights_bytes > kCachedWeightsBytes ? kMaximumBlockRows : kBlockRows;
   const bool direct = products_are_the_result(args);
-  const bool track = args.quantized != nullptr && args.residual == nullptr && args.layer_norm == nullptr;
+  const bool track = args.quantized != nullptr && !args.gated && args.residual == nullptr && args.layer_norm == nullptr;
   auto* bounds = reinterpret_cast<std::int32_t*>(scratch);
   float* block_values = scratch + kMaximumBlockRows * 2 * kLanes;
   for (std::size_t row = rows.begin; row < rows.end; row += step) {

@@ -72,6 +72,8 @@ TEST(MatmulBf16, EveryVariantButAmxGivesTheSameBits) {
   expect_bits_of<Problem>(choose_matmul_bf16(kNeedsNothing), consistent());
 }
 
+TEST(MatmulBf16, AGateMultipliesHalves) { expect_gate_is_a_product<Problem>(choose_matmul_bf16(kNeedsNothing)); }
+
 TEST(MatmulBf16, RowAndChannelSplitsGiveTheSameBits) {
   expect_same_bits_when_split<Problem>(runnable(matmul_bf16_variants()));
 }

@@ -55,6 +55,8 @@ TEST(MatmulF32, EveryVariantAndEpilogueGivesTheSameBits) {
   expect_bits_of<Problem>(choose_matmul_f32(kNeedsNothing), runnable(matmul_f32_variants()));
 }
 
+TEST(MatmulF32, AGateMultipliesHalves) { expect_gate_is_a_product<Problem>(choose_matmul_f32(kNeedsNothing)); }
+
 TEST(MatmulF32, RowAndChannelSplitsGiveTheSameBits) {
   expect_same_bits_when_split<Problem>(runnable(matmul_f32_variants()));
 }

@@ -106,6 +106,8 @@ TEST(MatmulQ8, FusedStepsAreTheSeparateOnes) {
   expect_same(separate, fused, "fused", shape);
 }
 
+TEST(MatmulQ8, AGateMultipliesHalves) { expect_gate_is_a_product<Problem>(choose_matmul_q8(kNeedsNothing)); }
+
 TEST(MatmulQ8, RowAndChannelSplitsGiveTheSameBits) {
   expect_same_bits_when_split<Problem>(runnable(matmul_q8_variants()));
 }

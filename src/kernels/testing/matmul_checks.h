@@ -36,14 +36,23 @@ inline const std::vector<Shape>& edge_shapes() {
 struct Epilogue {
   Activation activation;
   bool residual, layer_norm, fp32, bf16, quantized;
+  bool gated = false;
 };
 
 inline constexpr Epilogue kEpilogues[] = {
-    {Activation::kNone, false, false, true, false, false},   {Activation::kGeluErf, false, false, false, false, true},
-    {Activation::kGeluTanh, false, false, true, true, true}, {Activation::kSilu, false, false, true, false, false},
-    {Activation::kRelu, false, false, true, false, true},    {Activation::kNone, true, true, true, true, true},
-    {Activation::kNone, true, false, true, false, true},     {Activation::kNone, true, true, false, false, true},
-    {Activation::kNone, false, true, true, false, false},    {Activation::kGeluErf, false, false, false, true, false},
+    {Activation::kNone, false, false, true, false, false},
+    {Activation::kGeluErf, false, false, false, false, true},
+    {Activation::kGeluTanh, false, false, true, true, true},
+    {Activation::kSilu, false, false, true, false, false},
+    {Activation::kRelu, false, false, true, false, true},
+    {Activation::kNone, true, true, true, true, true},
+    {Activation::kNone, true, false, true, false, true},
+    {Activation::kNone, true, true, false, false, true},
+    {Activation::kNone, false, true, true, false, false},
+    {Activation::kGeluErf, false, false, false, true, false},
+    {Activation::kGeluErf, false, false, true, true, true, true},
+    {Activation::kSilu, false, false, false, false, true, true},
+    {Activation::kRelu, false, false, true, false, false, true},
 };
 
 /// What the steps after a product read, random and in guarded memory.
@@ -62,12 +71,18 @@ struct EpilogueInputs {
 
 /// Everything a call can write.
 struct Output {
+  /// Gated, a shape of half the channels.
   explicit Output(Shape s)
       : values(s.rows * s.channels),
         bf16(s.rows * padded_bf16_columns(s.channels)),
         bytes(s.rows * padded_columns(s.channels)),
         scale(s.rows) {}
-  void attach(MatmulEpilogue& args, const Shape& s, const Epilogue& wanted) {
+  Output(const Shape& s, const Epilogue& wanted) : Output(results(s, wanted)) {}
+  static Shape results(const Shape& s, const Epilogue& wanted) {
+    return {s.rows, s.inputs, wanted.gated ? s.channels / 2 : s.channels};
+  }
+  void attach(MatmulEpilogue& args, const Shape& shape, const Epilogue& wanted) {
+    const Shape s = results(shape, wanted);
     args.out = wanted.fp32 ? values.data() : nullptr;
     args.out_stride = s.channels;
     args.out_bf16 = wanted.bf16 ? bf16.data() : nullptr;
@@ -100,6 +115,7 @@ template <class Problem>
 auto with_epilogue(const Problem& problem, const Epilogue& epilogue, const LayerNormParameters& norm, Output& out) {
   auto args = problem.args();
   args.activation = epilogue.activation;
+  args.gated = epilogue.gated;
   args.residual = epilogue.residual ? problem.residual.data() : nullptr;
   args.residual_stride = problem.shape.channels;
   args.layer_norm = epilogue.layer_norm ? &norm : nullptr;
@@ -123,16 +139,39 @@ void expect_near_formula(const MatmulVariant<Args>& variant, double absolute, do
   }
 }
 
+/// Gated, each result is what the same layer gives ungated: one half's activation times the other half.
+template <class Problem, class Args>
+void expect_gate_is_a_product(const MatmulVariant<Args>& variant) {
+  for (const Shape shape : {Shape{1, 64, 2}, Shape{7, 64, 34}, Shape{70, 96, 160}}) {
+    const Problem problem(shape);
+    const LayerNormParameters norm = problem.norm();
+    for (const Activation activation :
+         {Activation::kNone, Activation::kGeluErf, Activation::kGeluTanh, Activation::kSilu, Activation::kRelu}) {
+      const Epilogue gated = {activation, false, false, true, false, false, true};
+      Output out(shape, gated), active(shape), plain(shape);
+      run_alone(variant, with_epilogue(problem, gated, norm, out));
+      run_alone(variant, with_epilogue(problem, {activation, false, false, true, false, false}, norm, active));
+      run_alone(variant, with_epilogue(problem, {Activation::kNone, false, false, true, false, false}, norm, plain));
+      const std::size_t half = shape.channels / 2;
+      for (std::size_t i = 0; i < out.values.size(); ++i) {
+        const std::size_t first = i / half * shape.channels + i % half;
+        ASSERT_EQ(out.values[i], active.values[first] * plain.values[first + half]) << variant.name << ' ' << shape;
+      }
+    }
+  }
+}
+
 template <class Problem, class Args>
 void expect_bits_of(const MatmulVariant<Args>& reference, const std::vector<const MatmulVariant<Args>*>& variants) {
   for (const Shape shape : edge_shapes()) {
     const Problem problem(shape);
     const LayerNormParameters norm = problem.norm();
     for (const Epilogue& epilogue : kEpilogues) {
-      Output expected(shape);
+      if (epilogue.gated && shape.channels % 2 != 0) continue;
+      Output expected(shape, epilogue);
       run_alone(reference, with_epilogue(problem, epilogue, norm, expected));
       for (const auto* variant : variants) {
-        Output actual(shape);
+        Output actual(shape, epilogue);
         run_alone(*variant, with_epilogue(problem, epilogue, norm, actual));
         expect_same(expected, actual, variant->name, shape);
       }
@@ -152,15 +191,15 @@ inline const ParallelFor& real_threads() {
 /// Rows and channels divided among one, two and three threads.
 template <class Problem, class Args>
 void expect_same_bits_when_split(const std::vector<const MatmulVariant<Args>*>& variants) {
-  for (const Shape shape : {Shape{1, 384, 96}, Shape{5, 128, 149}, Shape{100, 64, 80}, Shape{200, 64, 33}}) {
+  for (const Shape shape : {Shape{1, 384, 96}, Shape{5, 128, 150}, Shape{100, 64, 80}, Shape{200, 64, 34}}) {
     const Problem problem(shape);
     const LayerNormParameters norm = problem.norm();
     for (const Epilogue& epilogue : kEpilogues) {
       for (const auto* variant : variants) {
-        Output expected(shape);
+        Output expected(shape, epilogue);
         run_alone(*variant, with_epilogue(problem, epilogue, norm, expected));
         for (const std::size_t count : {1, 2, 3}) {
-          Output actual(shape);
+          Output actual(shape, epilogue);
           const auto args = with_epilogue(problem, epilogue, norm, actual);
           Guarded<float> scratch(matmul_parallel_scratch_floats(args, count));
           matmul_parallel(*variant, args, count, real_threads(), scratch.data());
