@@ -2,9 +2,11 @@
 // fp32; nothing is padded, and a text's numbers do not depend on the texts beside it.
 #include "families/packed.h"
 
-#include <utility>
+#include <algorithm>
 
 #include "families/family.h"
+#include "families/packed_attention.h"
+#include "families/packed_parameters.h"
 
 namespace weir::families {
 namespace {
@@ -34,14 +36,19 @@ class PackedWriter {
         model_(model),
         graph_(model.graph()),
         operators_(graph_, precision),
-        hidden_(encoder.facts.hidden_size) {}
+        parameters_(model, operators_),
+        attention_(encoder, model, operators_, parameters_) {}
 
   std::string write() {
     PackedRows rows = embeddings();
     for (std::size_t i = 0; i < encoder_.layers.size() && model_.ok(); ++i) {
-      rows = layer(encoder_.layers[i], rows, "layer." + std::to_string(i) + ".", i + 1 == encoder_.layers.size());
+      const std::string name = "layer." + std::to_string(i) + ".";
+      const Layer& parts = encoder_.layers[i];
+      const PackedWanted wanted = i + 1 == encoder_.layers.size() ? PackedWanted::kValues : PackedWanted::kBoth;
+      rows = encoder_.norm_first ? norm_first_layer(parts, rows, name) : layer(parts, rows, name, wanted);
     }
-    return rows.values;
+    if (!encoder_.final_norm) return rows.values;
+    return normalized("final", rows.values, *encoder_.final_norm, PackedWanted::kValues).values;
   }
 
  private:
@@ -52,98 +59,88 @@ class PackedWriter {
     if (has_types) graph_.input(kTokenTypeIds, ElementType::kInt64, {"tokens"});
     graph_.input(kOffsets, ElementType::kInt64, {"boundaries"});
     const std::string words = model_.table(tables.words);
-    const std::string positions = position_table();
-    const std::string types = has_types ? model_.table(*tables.types) : std::string();
-    const auto [gamma, beta] = norm(*tables.norm);
-    return operators_.embedding(
-        "embeddings", {kInputIds, has_types ? kTokenTypeIds : "", kOffsets, words, positions, types, gamma, beta},
-        {{"epsilon", tables.norm->epsilon},
+    const std::string positions = tables.positions ? model_.table(*tables.positions) : std::string();
+    const std::string types = tables.types ? model_.table(*tables.types) : std::string();
+    const PackedNorm norm = parameters_.norm(*tables.norm);
+    const PackedRows rows = operators_.embedding(
+        "embeddings",
+        {kInputIds, has_types ? kTokenTypeIds : "", kOffsets, words, positions, types, norm.gamma, norm.beta},
+        {{"epsilon", norm.epsilon},
          {"first_position", static_cast<std::int64_t>(tables.first_position)},
          {"padding_id", tables.skip_padding_tokens ? std::int64_t{encoder_.facts.pad_token_id} : std::int64_t{-1}}});
+    if (!tables.projection) return rows;
+    const std::string name = "embeddings.projected";
+    return operators_.linear(name, rows, parameters_.linear(name, {&*tables.projection}), "none", PackedWanted::kBoth);
   }
 
-  /// A token type that all tokens have is added to the positions.
-  std::string position_table() {
-    const Embeddings& tables = encoder_.embeddings;
-    if (encoder_.facts.has_token_type_ids || !tables.types) return model_.table(*tables.positions);
-    const Table& positions = *tables.positions;
-    std::vector<float> rows = model_.values({positions.name + ".weight"}, {positions.rows, positions.columns});
-    const std::vector<float> types =
-        model_.values({tables.types->name + ".weight"}, {tables.types->rows, tables.types->columns});
-    if (!model_.ok()) return positions.name;
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] += types[i % positions.columns];
-    return model_.weight(positions.name + ".weight",
-                         {static_cast<std::int64_t>(positions.rows), static_cast<std::int64_t>(positions.columns)},
-                         rows);
+  PackedRows layer(const Layer& layer, const PackedRows& input, const std::string& name, PackedWanted wanted) {
+    const PackedRows context = attention_.add(layer.attention, input, name + "attention");
+    const std::string output = name + "attention.output";
+    const Norm& inner = layer.attention_inner_norm ? *layer.attention_inner_norm : *layer.attention_norm;
+    PackedRows middle = residual_norm(output, context, input.values, layer.attention.output, inner,
+                                      layer.attention_inner_norm ? PackedWanted::kValues : PackedWanted::kBoth);
+    if (layer.attention_inner_norm) {
+      middle = operators_.layer_norm(output + ".normalized",
+                                     {middle.values, input.values, parameters_.norm(*layer.attention_norm)});
+    }
+    const PackedRows wide = widened(layer.feed_forward, middle, name + "feed_forward.up");
+    return residual_norm(name + "output", wide, middle.values, layer.feed_forward.down, layer.feed_forward_norm,
+                         wanted);
   }
 
-  PackedRows layer(const Layer& layer, const PackedRows& input, const std::string& name, bool last) {
-    const PackedRows context = attention(layer.attention, input, name + "attention");
-    const PackedRows middle = residual_norm(name + "attention.output", context, input.values, layer.attention.output,
-                                            *layer.attention_norm, false);
-    const std::string up = name + "feed_forward.up";
-    const PackedRows wide =
-        operators_.linear(up, middle, packed(up, {&layer.feed_forward.up}), activation_attribute(encoder_.activation));
-    return residual_norm(name + "output", wide, middle.values, layer.feed_forward.down, layer.feed_forward_norm, last);
+  /// What is added stays fp32 values; only what is normalized becomes rows. The first layer may have rows already.
+  PackedRows norm_first_layer(const Layer& layer, const PackedRows& input, const std::string& name) {
+    PackedRows read = input;
+    if (layer.attention_norm) {
+      read = normalized(name + "attention.input", input.values, *layer.attention_norm, PackedWanted::kRows);
+    }
+    const PackedRows context = attention_.add(layer.attention, read, name + "attention");
+    const std::string attended = sum(name + "attention.output", context, layer.attention.output, input.values);
+    const PackedRows middle =
+        normalized(name + "feed_forward.input", attended, layer.feed_forward_norm, PackedWanted::kRows);
+    const PackedRows wide = widened(layer.feed_forward, middle, name + "feed_forward.up");
+    return {sum(name + "output", wide, layer.feed_forward.down, attended), {}, {}};
   }
 
-  PackedRows attention(const Attention& attention, const PackedRows& input, const std::string& name) {
-    const std::string weights = packed(name, {&attention.query, &attention.key, &attention.value});
-    const std::string query_key_value = operators_.linear(name + ".query_key_value", input, weights);
-    return operators_.attention(name, query_key_value, kOffsets, encoder_.heads, hidden_ / encoder_.heads);
+  /// The first linear layer of the feed-forward part, activated.
+  PackedRows widened(const FeedForward& parts, const PackedRows& input, const std::string& name) {
+    const std::string activation = activation_attribute(encoder_.activation);
+    if (!parts.gate) {
+      return operators_.linear(name, input, parameters_.linear(name, {&parts.up}), activation, PackedWanted::kRows);
+    }
+    const std::string weights = parameters_.linear(name, {&*parts.gate, &parts.up});
+    return operators_.linear(name, input, weights, activation + "_gated", PackedWanted::kRows);
   }
 
   PackedRows residual_norm(const std::string& name, const PackedRows& input, const std::string& residual,
-                           const Linear& linear, const Norm& parameters, bool last) {
-    const std::string weights = packed(name, {&linear});
-    const auto [gamma, beta] = norm(parameters);
-    return operators_.residual_norm(name, input, {weights, residual, gamma, beta, parameters.epsilon, last});
+                           const Linear& linear, const Norm& norm, PackedWanted wanted) {
+    const std::string weights = parameters_.linear(name, {&linear});
+    return operators_.residual_norm(name, input, {weights, residual, parameters_.norm(norm), wanted});
   }
 
-  /// The weights of linear layers with the same input, their channels one after the other.
-  std::string packed(const std::string& name, const std::vector<const Linear*>& layers) {
-    std::vector<float> weights;
-    std::vector<float> bias;
-    std::size_t channels = 0;
-    for (const Linear* layer : layers) {
-      const std::vector<float> own_weights = model_.linear_weights(*layer);
-      const std::vector<float> own_bias = model_.linear_bias(*layer);
-      weights.insert(weights.end(), own_weights.begin(), own_weights.end());
-      bias.insert(bias.end(), own_bias.begin(), own_bias.end());
-      channels += layer->channels;
-    }
-    if (!model_.ok()) return name;
-    auto added = operators_.weights(name, weights, bias, layers.front()->inputs, channels);
-    if (added.ok()) return *added;
-    model_.fail(std::move(added).error());
-    return name;
+  std::string sum(const std::string& name, const PackedRows& input, const Linear& linear, const std::string& residual) {
+    return operators_.linear(name, input, parameters_.linear(name, {&linear}), residual);
   }
 
-  std::pair<std::string, std::string> norm(const Norm& parameters) {
-    const auto [scale, bias] = model_.norm_values(parameters);
-    const auto size = static_cast<std::int64_t>(parameters.size);
-    return {model_.weight(parameters.name + ".weight", {size}, scale),
-            model_.weight(parameters.name + ".bias", {size}, bias)};
+  PackedRows normalized(const std::string& name, const std::string& values, const Norm& norm, PackedWanted wanted) {
+    return operators_.layer_norm(name, {values, {}, parameters_.norm(norm), wanted});
   }
 
   const Encoder& encoder_;
   ModelGraph& model_;
   onnx::GraphBuilder& graph_;
   PackedOperators operators_;
-  std::size_t hidden_;
+  PackedParameters parameters_;
+  PackedAttention attention_;
 };
 
 /// The first thing that the packed operators cannot compute; empty: nothing.
 std::string not_packable(const Encoder& encoder) {
-  const Layer& layer = encoder.layers.front();
   if (encoder.disentangled || encoder.convolution) return "disentangled attention";
-  if (encoder.relative_bias) return "a relative attention bias";
-  if (!encoder.alibi_slopes.empty()) return "ALiBi";
-  if (layer.attention.rotary) return "rotary positions";
-  if (layer.feed_forward.gate) return "a gated feed-forward part";
-  if (encoder.norm_first || layer.attention_inner_norm) return "its arrangement of norms";
-  if (encoder.embeddings.projection) return "an embedding projection";
-  if (!encoder.embeddings.positions || !encoder.embeddings.norm) return "its embeddings";
+  if (encoder.embeddings.project_first || !encoder.embeddings.norm) return "its embeddings";
+  if (encoder.activation == Activation::kTanh) return "the activation tanh";
+  const auto lacks_norm = [&](const Layer& layer) { return !layer.attention_norm && &layer != &encoder.layers[0]; };
+  if (std::any_of(encoder.layers.begin(), encoder.layers.end(), lacks_norm)) return "its arrangement of norms";
   return {};
 }
 

@@ -1,6 +1,5 @@
 #include "families/packed_operators.h"
 
-#include <cmath>
 #include <iterator>
 
 #include "packed_weights/linear.h"
@@ -16,8 +15,6 @@ struct Names {
 constexpr Names kNames[] = {{"fp32", "LinearF32"}, {"bf16", "LinearBf16"}, {"int8", "LinearQ8"}};
 
 const Names& names_of(PackedPrecision precision) { return kNames[static_cast<std::size_t>(precision)]; }
-
-std::string attribute(PackedPrecision precision) { return names_of(precision).precision; }
 
 }  // namespace
 
@@ -38,8 +35,14 @@ PackedRows PackedOperators::rows(const std::string& name) const {
   return rows;
 }
 
-std::vector<std::string> PackedOperators::outputs(const PackedRows& rows, bool with_values) const {
-  const std::string values = with_values ? rows.values : std::string();
+/// The attribute "rows".
+std::string PackedOperators::attribute(PackedWanted wanted) const {
+  return names_of(wanted == PackedWanted::kValues ? PackedPrecision::kFp32 : precision_).precision;
+}
+
+std::vector<std::string> PackedOperators::outputs(const PackedRows& rows, PackedWanted wanted) const {
+  if (wanted == PackedWanted::kValues) return {rows.values};
+  const std::string values = wanted == PackedWanted::kBoth ? rows.values : std::string();
   switch (precision_) {
     case PackedPrecision::kFp32:
       return {rows.values};
@@ -79,41 +82,52 @@ PackedRows PackedOperators::embedding(const std::string& name, const std::vector
                                       const onnx::Attributes& attributes) {
   const PackedRows result = rows(name);
   onnx::Attributes all = attributes;
-  all.emplace_back("rows", attribute(precision_));
-  graph_.weir_node("PackedEmbedding", inputs, outputs(result, true), all);
+  all.emplace_back("rows", attribute(PackedWanted::kBoth));
+  graph_.weir_node("PackedEmbedding", inputs, outputs(result, PackedWanted::kBoth), all);
   return result;
 }
 
-std::string PackedOperators::linear(const std::string& name, const PackedRows& input, const std::string& weights) {
-  graph_.weir_node(op(""), inputs(input, {weights}), {name},
-                   {{"activation", std::string("none")}, {"rows", attribute(PackedPrecision::kFp32)}});
+std::string PackedOperators::linear(const std::string& name, const PackedRows& input, const std::string& weights,
+                                    const std::string& residual) {
+  std::vector<std::string> more = {weights};
+  if (!residual.empty()) more.push_back(residual);
+  graph_.weir_node(op(""), inputs(input, more), {name},
+                   {{"activation", std::string("none")}, {"rows", attribute(PackedWanted::kValues)}});
   return name;
 }
 
 PackedRows PackedOperators::linear(const std::string& name, const PackedRows& input, const std::string& weights,
-                                   const std::string& activation) {
+                                   const std::string& activation, PackedWanted wanted) {
   const PackedRows result = rows(name);
-  graph_.weir_node(op(""), inputs(input, {weights}), outputs(result, false),
-                   {{"activation", activation}, {"rows", attribute(precision_)}});
+  graph_.weir_node(op(""), inputs(input, {weights}), outputs(result, wanted),
+                   {{"activation", activation}, {"rows", attribute(wanted)}});
   return result;
 }
 
 PackedRows PackedOperators::residual_norm(const std::string& name, const PackedRows& input, const ResidualNorm& step) {
   const PackedRows result = rows(name);
-  graph_.weir_node(op("ResidualNorm"), inputs(input, {step.weights, step.residual, step.gamma, step.beta}),
-                   step.last ? std::vector<std::string>{result.values} : outputs(result, true),
-                   {{"epsilon", step.epsilon}, {"rows", attribute(step.last ? PackedPrecision::kFp32 : precision_)}});
+  graph_.weir_node(op("ResidualNorm"), inputs(input, {step.weights, step.residual, step.norm.gamma, step.norm.beta}),
+                   outputs(result, step.wanted), {{"epsilon", step.norm.epsilon}, {"rows", attribute(step.wanted)}});
   return result;
 }
 
-PackedRows PackedOperators::attention(const std::string& name, const std::string& query_key_value,
-                                      const std::string& offsets, std::size_t heads, std::size_t head_size) {
+PackedRows PackedOperators::layer_norm(const std::string& name, const LayerNorm& step) {
   const PackedRows result = rows(name);
-  graph_.weir_node("PackedAttention", {query_key_value, offsets}, outputs(result, false),
-                   {{"heads", static_cast<std::int64_t>(heads)},
-                    {"scale", 1.0f / std::sqrt(static_cast<float>(head_size))},
+  graph_.weir_node("PackedLayerNorm", {step.values, step.residual, step.norm.gamma, step.norm.beta},
+                   outputs(result, step.wanted), {{"epsilon", step.norm.epsilon}, {"rows", attribute(step.wanted)}});
+  return result;
+}
+
+PackedRows PackedOperators::attention(const std::string& name, const Attention& node) {
+  const PackedRows result = rows(name);
+  std::vector<std::string> inputs = {node.query_key_value, node.offsets,    node.relative_bias, node.alibi_slopes,
+                                     node.rotary_cos,      node.rotary_sin, node.window};
+  while (inputs.back().empty()) inputs.pop_back();
+  graph_.weir_node("PackedAttention", inputs, outputs(result, PackedWanted::kRows),
+                   {{"heads", static_cast<std::int64_t>(node.heads)},
+                    {"scale", node.scale},
                     {"precision", std::string("fp32")},
-                    {"rows", attribute(precision_)}});
+                    {"rows", attribute(PackedWanted::kRows)}});
   return result;
 }
 

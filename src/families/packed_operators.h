@@ -22,6 +22,16 @@ struct PackedRows {
   std::string scales;  ///< Of uint8.
 };
 
+/// What an operator writes: what linear layers read, fp32 values, or both.
+enum class PackedWanted : std::uint8_t { kRows, kValues, kBoth };
+
+/// Names of a norm's tensors.
+struct PackedNorm {
+  std::string gamma;
+  std::string beta;
+  float epsilon = 0;
+};
+
 enum class PackedPrecision : std::uint8_t { kFp32, kBf16, kInt8 };
 
 /// "fp32", "bf16" or "int8"; kUnsupported names what else.
@@ -39,29 +49,48 @@ class PackedOperators {
   PackedRows embedding(const std::string& name, const std::vector<std::string>& inputs,
                        const onnx::Attributes& attributes);
 
-  /// Returns fp32 values, without activation.
-  std::string linear(const std::string& name, const PackedRows& input, const std::string& weights);
+  /// Returns fp32 values, without activation, plus the values `residual` if it is given.
+  std::string linear(const std::string& name, const PackedRows& input, const std::string& weights,
+                     const std::string& residual = {});
 
   /// `activation` as the operators name it.
   PackedRows linear(const std::string& name, const PackedRows& input, const std::string& weights,
-                    const std::string& activation);
+                    const std::string& activation, PackedWanted wanted);
 
   struct ResidualNorm {
     std::string weights;
     std::string residual;
-    std::string gamma;
-    std::string beta;
-    float epsilon = 0;
-    bool last = false;  ///< Nothing but pooling follows: fp32 values only.
+    PackedNorm norm;
+    PackedWanted wanted = PackedWanted::kBoth;
   };
   PackedRows residual_norm(const std::string& name, const PackedRows& input, const ResidualNorm& step);
 
-  PackedRows attention(const std::string& name, const std::string& query_key_value, const std::string& offsets,
-                       std::size_t heads, std::size_t head_size);
+  struct LayerNorm {
+    std::string values;
+    std::string residual;  ///< Empty: none.
+    PackedNorm norm;
+    PackedWanted wanted = PackedWanted::kBoth;
+  };
+  PackedRows layer_norm(const std::string& name, const LayerNorm& step);
+
+  /// Inputs of PackedAttention and its attributes; empty names: the family does not have them.
+  struct Attention {
+    std::string query_key_value;
+    std::string offsets;
+    std::size_t heads = 1;
+    float scale = 1;
+    std::string relative_bias;
+    std::string alibi_slopes;
+    std::string rotary_cos;
+    std::string rotary_sin;
+    std::string window;
+  };
+  PackedRows attention(const std::string& name, const Attention& node);
 
  private:
   PackedRows rows(const std::string& name) const;
-  std::vector<std::string> outputs(const PackedRows& rows, bool with_values) const;
+  std::vector<std::string> outputs(const PackedRows& rows, PackedWanted wanted) const;
+  std::string attribute(PackedWanted wanted) const;
   static std::vector<std::string> inputs(const PackedRows& rows, const std::vector<std::string>& more);
   std::string op(const char* end) const;
 

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/cosine.h"
 #include "base/file.h"
 #include "bundle/manifest.h"
 #include "serve/pooling/pooling.h"
@@ -63,7 +64,15 @@ Result<std::vector<bundle::Golden>> read_expected(const std::string& path, std::
   return bundle::parse_golden(R"({"format_version":1,"texts":)" + texts + "}", path, dimensions);
 }
 
-Result<double> compare(const bundle::Bundle& bundle, const std::string& expected_path) {
+void include(Distance& distance, const std::vector<float>& vector, const std::vector<float>& expected) {
+  for (std::size_t j = 0; j < expected.size(); ++j) {
+    const double difference = std::abs(static_cast<double>(vector.at(j)) - expected[j]);
+    distance.largest_difference = std::max(distance.largest_difference, difference);
+  }
+  distance.least_cosine = std::min(distance.least_cosine, cosine(vector, expected));
+}
+
+Result<Distance> compare(const bundle::Bundle& bundle, const std::string& expected_path) {
   WEIR_ASSIGN_OR_RETURN(const auto tokenizer, tokenizers::Tokenizer::from_file(bundle.tokenizer_path()));
   WEIR_ASSIGN_OR_RETURN(const auto session, session::Session::load(bundle.model_path(), session::Options()));
   WEIR_ASSIGN_OR_RETURN(const auto expected, read_expected(expected_path, bundle.manifest.dimensions));
@@ -75,24 +84,22 @@ Result<double> compare(const bundle::Bundle& bundle, const std::string& expected
     all.push_back(std::move(encoding));
   }
   WEIR_ASSIGN_OR_RETURN(const auto together, embed(*session, bundle.manifest, all));
-  double largest = 0;
+  Distance all_texts;
   for (std::size_t i = 0; i < all.size(); ++i) {
     WEIR_ASSIGN_OR_RETURN(const auto alone, embed(*session, bundle.manifest, {all[i]}));
-    for (std::size_t j = 0; j < expected[i].vector.size(); ++j) {
-      const double number = expected[i].vector[j];
-      largest = std::max({largest, std::abs(together[i].at(j) - number), std::abs(alone[0].at(j) - number)});
-    }
+    include(all_texts, together[i], expected[i].vector);
+    include(all_texts, alone[0], expected[i].vector);
   }
-  return largest;
+  return all_texts;
 }
 
 }  // namespace
 
-double largest_difference(const bundle::Bundle& bundle, const std::string& expected_path) {
-  const auto difference = compare(bundle, expected_path);
-  if (difference.ok()) return *difference;
-  ADD_FAILURE() << difference.error().message;
-  return std::numeric_limits<double>::infinity();
+Distance distance(const bundle::Bundle& bundle, const std::string& expected_path) {
+  const auto found = compare(bundle, expected_path);
+  if (found.ok()) return *found;
+  ADD_FAILURE() << found.error().message;
+  return {std::numeric_limits<double>::infinity(), -1};
 }
 
 }  // namespace weir::importer

@@ -7,8 +7,18 @@
 
 namespace weir::importer {
 
-/// The largest difference of any number, over all texts of `expected_path` (an array of {text, vector}); each text is
-/// computed alone and in one padded batch of all. A failure to compute gives infinity and a test failure.
-double largest_difference(const bundle::Bundle& bundle, const std::string& expected_path);
+/// How far a bundle's vectors are from the expected ones.
+struct Distance {
+  double largest_difference = 0;  ///< Of any number.
+  double least_cosine = 1;        ///< Of any vector.
+};
+
+/// Over all texts of `expected_path` (an array of {text, vector}); each text is computed alone and in one batch of all.
+/// A failure to compute is a test failure, and infinitely far.
+Distance distance(const bundle::Bundle& bundle, const std::string& expected_path);
+
+inline double largest_difference(const bundle::Bundle& bundle, const std::string& expected_path) {
+  return distance(bundle, expected_path).largest_difference;
+}
 
 }  // namespace weir::importer

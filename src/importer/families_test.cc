@@ -7,6 +7,7 @@
 
 #include "importer/expected_vectors_for_test.h"
 #include "importer/importer.h"
+#include "importer/packing.h"
 
 namespace weir::importer {
 namespace {
@@ -24,30 +25,57 @@ class FamilyTest : public ::testing::TestWithParam<const char*> {
   }
   void TearDown() override { fs::remove_all(root_); }
 
+  /// Of the model imported in this form from its own library's vectors.
+  Distance distance_in(const std::string& precision, bool padded) const {
+    Options options;
+    options.source = root_ + "/source";
+    options.target = root_ + "/bundle-" + precision;
+    options.overrides.pooling = bundle::Pooling::kMean;
+    options.overrides.normalize = false;
+    options.overrides.max_tokens = 38;
+    options.weir_version = "1.2.3";
+    options.precision = precision;
+    options.padded = padded;
+    const auto summary = import_model(options);
+    if (!summary.ok()) {
+      ADD_FAILURE() << summary.error().message;
+      return {};
+    }
+    const auto loaded = bundle::load(options.target);
+    const auto layout = padded ? bundle::Layout::kPadded : bundle::Layout::kPacked;
+    EXPECT_TRUE(loaded->manifest.layout == layout || !reason_against(precision)->empty()) << summary->precision_reason;
+    EXPECT_EQ(loaded->manifest.precision, precision);
+    return distance(*loaded, data() + "/expected.json");
+  }
+
   static std::string data() { return std::string(WEIR_TEST_DATA "/families/") + GetParam(); }
 
   std::string root_;
 };
 
-TEST_P(FamilyTest, TokenVectorsAreThoseOfItsOwnLibrary) {
-  Options options;
-  options.source = root_ + "/source";
-  options.target = root_ + "/bundle";
-  options.overrides.pooling = bundle::Pooling::kMean;
-  options.overrides.normalize = false;
-  options.overrides.max_tokens = 38;
-  options.weir_version = "1.2.3";
-  const auto summary = import_model(options);
-  ASSERT_TRUE(summary.ok()) << summary.error().message;
-  const auto loaded = bundle::load(options.target);
-  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
-  EXPECT_LE(largest_difference(*loaded, data() + "/expected.json"), 1e-4);
+TEST_P(FamilyTest, VectorsAreThoseOfItsOwnLibrary) { EXPECT_LE(distance_in("fp32", true).largest_difference, 1e-4); }
+
+class PackedFamilyTest : public FamilyTest {};
+
+TEST_P(PackedFamilyTest, PackedVectorsAreThoseOfItsOwnLibrary) {
+  EXPECT_LE(distance_in("fp32", false).largest_difference, 1e-4);
+}
+
+/// Layers of 16 columns with random weights of all sizes are harsher to roundings than any trained model.
+TEST_P(PackedFamilyTest, PackedVectorsInFewerBitsAreNearThem) {
+  EXPECT_GE(distance_in("bf16", false).least_cosine, 0.999);
+  EXPECT_GE(distance_in("int8", false).least_cosine, 0.97);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FamilyTest,
                          ::testing::Values("albert", "bert", "camembert", "deberta-v2", "deberta-v2-conv", "distilbert",
                                            "electra", "gte", "jina-bert", "jina-bert-qk-norm", "modernbert",
                                            "modernbert-bias", "mpnet", "nomic_bert", "roberta", "xlm-roberta"));
+
+INSTANTIATE_TEST_SUITE_P(All, PackedFamilyTest,
+                         ::testing::Values("albert", "bert", "camembert", "distilbert", "electra", "gte", "jina-bert",
+                                           "jina-bert-qk-norm", "modernbert", "modernbert-bias", "mpnet", "nomic_bert",
+                                           "roberta", "xlm-roberta"));
 
 }  // namespace
 }  // namespace weir::importer

@@ -32,7 +32,8 @@ Status Call::check_size(const char* name, const char* what, std::size_t found, s
 
 void* Call::output_data(std::size_t index, std::size_t rows, std::size_t columns) {
   const std::int64_t shape[] = {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns)};
-  return context_.GetOutput(index, shape, 2).GetTensorMutableRawData();
+  Ort::UnownedValue value = context_.GetOutput(index, shape, 2);
+  return value == nullptr ? nullptr : value.GetTensorMutableRawData();
 }
 
 kernels::ParallelFor Call::parallel() const {

@@ -56,7 +56,7 @@ class Call {
     return values;
   }
 
-  /// Makes output `index`. T is what an element is stored as.
+  /// Makes output `index`; null where the graph does not take it. T is what an element is stored as.
   template <class T>
   T* output(std::size_t index, std::size_t rows, std::size_t columns) {
     return static_cast<T*>(output_data(index, rows, columns));

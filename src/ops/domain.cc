@@ -11,6 +11,7 @@
 #include "ops/operator.h"
 #include "ops/packed_attention.h"
 #include "ops/packed_embedding.h"
+#include "ops/packed_layer_norm.h"
 #include "ops/packed_pooling.h"
 
 namespace weir::ops {
@@ -28,9 +29,9 @@ struct OperatorsOf {
 };
 
 /// Operators for one number of threads.
-using Domain = OperatorsOf<PackedEmbedding, PackedAttention, PackedPooling, Linear<FormatF32>, Linear<FormatBf16>,
-                           Linear<FormatQ8>, LinearResidualNorm<FormatF32>, LinearResidualNorm<FormatBf16>,
-                           LinearResidualNorm<FormatQ8>>;
+using Domain = OperatorsOf<PackedEmbedding, PackedAttention, PackedLayerNorm, PackedPooling, Linear<FormatF32>,
+                           Linear<FormatBf16>, Linear<FormatQ8>, LinearResidualNorm<FormatF32>,
+                           LinearResidualNorm<FormatBf16>, LinearResidualNorm<FormatQ8>>;
 
 }  // namespace
 

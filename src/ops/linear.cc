@@ -7,7 +7,10 @@
 namespace weir::ops {
 namespace {
 
-constexpr const char* kActivationNames[] = {"none", "gelu_erf", "gelu_tanh", "relu", "silu"};
+/// Plain ones, then the same gated.
+constexpr const char* kActivationNames[] = {"none",       "gelu_erf",   "gelu_tanh",      "relu",
+                                            "silu",       "none_gated", "gelu_erf_gated", "gelu_tanh_gated",
+                                            "relu_gated", "silu_gated"};
 constexpr kernels::Activation kActivations[] = {kernels::Activation::kNone, kernels::Activation::kGeluErf,
                                                 kernels::Activation::kGeluTanh, kernels::Activation::kRelu,
                                                 kernels::Activation::kSilu};
@@ -95,7 +98,14 @@ Result<std::unique_ptr<Linear<Format>>> Linear<Format>::create(const Node& node)
   auto kernel = std::make_unique<Linear>();
   WEIR_ASSIGN_OR_RETURN(kernel->layer_, LinearLayer<Format>::create(node));
   WEIR_ASSIGN_OR_RETURN(const std::size_t activation, node.choice("activation", kActivationNames));
-  kernel->activation_ = kActivations[activation];
+  kernel->activation_ = kActivations[activation % std::size(kActivations)];
+  kernel->gated_ = activation >= std::size(kActivations);
+  if (kernel->gated_ && kernel->layer_.weights.channels % 2 != 0) {
+    return Error(ErrorKind::kInvalidArgument,
+                 "attribute 'activation' is gated, and the weights have an odd number of channels (" +
+                     std::to_string(kernel->layer_.weights.channels) + ")",
+                 "activation");
+  }
   return kernel;
 }
 
@@ -103,7 +113,18 @@ template <class Format>
 Status Linear<Format>::compute(Call& call) const {
   WEIR_ASSIGN_OR_RETURN(auto args, Format::read(call, layer_.weights));
   args.activation = activation_;
-  make_rows(call, layer_.rows, false, args.rows, layer_.weights.channels).attach(args);
+  args.gated = gated_;
+  const std::size_t channels = layer_.weights.channels;
+  constexpr std::size_t kResidual = Format::kInputs.size();
+  if (call.has_input(kResidual)) {
+    if (gated_) return Error(ErrorKind::kInvalidArgument, "a gated layer takes no residual", "residual");
+    WEIR_ASSIGN_OR_RETURN(const auto residual, call.matrix<float>(kResidual, "residual", channels, args.rows));
+    args.residual = residual.data;
+    args.residual_stride = channels;
+  }
+  WEIR_ASSIGN_OR_RETURN(const RowsOutput out,
+                        make_rows(call, layer_.rows, false, args.rows, gated_ ? channels / 2 : channels));
+  out.attach(args);
   return layer_.run(call, args);
 }
 
@@ -127,7 +148,8 @@ Status LinearResidualNorm<Format>::compute(Call& call) const {
   args.residual = residual.data;
   args.residual_stride = channels;
   args.layer_norm = &norm;
-  make_rows(call, layer_.rows, true, args.rows, channels).attach(args);
+  WEIR_ASSIGN_OR_RETURN(const RowsOutput out, make_rows(call, layer_.rows, true, args.rows, channels));
+  out.attach(args);
   return layer_.run(call, args);
 }
 

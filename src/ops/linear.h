@@ -1,8 +1,11 @@
 // Linear layers (kernels/matmul_q8, matmul_bf16, matmul_f32), with what follows them up to the next layer's input.
 //
-//   LinearX              input, weights → rows (rows.h) of activation(input * weights + bias)
+//   LinearX              input, weights, residual [tokens, channels] (optional)
+//                        → rows (rows.h) of activation(input * weights + bias) + residual
 //   LinearXResidualNorm  input, weights, residual [tokens, channels], gamma, beta [channels]
 //                        → values and rows of layer_norm(input * weights + bias + residual)
+//
+// A gated activation has two halves of channels: activation(first) * second, half as many, and no residual.
 //
 // X and `input`: F32, values; Bf16, rows bfloat16; Q8, rows uint8 and scales. `weights` is an initializer that
 // packed_weights/linear.h describes.
@@ -71,11 +74,19 @@ struct LinearLayer {
   Status run(const Call& call, const typename Format::Args& args) const;
 };
 
+/// The inputs of LinearX: those of its format, then the residual.
+template <std::size_t count>
+constexpr std::array<Port, count + 1> with_residual(const std::array<Port, count>& inputs) {
+  std::array<Port, count + 1> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i < count ? inputs[i] : optional(kFloatPort);
+  return all;
+}
+
 template <class Format>
 class Linear {
  public:
   static constexpr const char* kName = Format::kLinear;
-  static constexpr auto& kInputs = Format::kInputs;
+  static constexpr auto kInputs = with_residual(Format::kInputs);
   static constexpr auto& kOutputs = kRowsPorts;
 
   static Result<std::unique_ptr<Linear>> create(const Node& node);
@@ -84,6 +95,7 @@ class Linear {
  private:
   LinearLayer<Format> layer_;
   kernels::Activation activation_ = kernels::Activation::kNone;
+  bool gated_ = false;
 };
 
 /// The inputs of LinearXResidualNorm behind those of LinearX.

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/cosine.h"
+#include "base/cpu_features.h"
 #include "families/family.h"
 #include "huggingface/json_object.h"
 #include "onnx/graph_builder.h"
@@ -203,6 +204,55 @@ TEST_F(OperatorsTest, PaddingTokensInATextDoNotCountAsPositions) {
   EXPECT_FALSE(same_bits(two[0], two[1]));
 }
 
+/// Models of other families, whose longest texts have 38 tokens; 1 is padding.
+constexpr const char* kFamilies[] = {"albert",          "electra", "gte",       "jina-bert", "jina-bert-qk-norm",
+                                     "modernbert-bias", "mpnet",   "nomic_bert"};
+
+std::vector<Ids> family_texts(std::size_t count, std::mt19937& random) {
+  std::vector<Ids> texts = random_texts(count, random);
+  for (Ids& text : texts) {
+    for (auto& id : text) id = 2 + id % 50;
+    text.resize(std::min<std::size_t>(text.size(), 38));
+  }
+  return texts;
+}
+
+TEST_F(OperatorsTest, TheSameHoldsForEveryFamily) {
+  std::mt19937 random(5);
+  const std::vector<Ids> texts = family_texts(120, random);
+  for (const char* family : kFamilies) {
+    for (const char* precision : {"fp32", "bf16", "int8"}) {
+      SCOPED_TRACE(std::string(family) + ", " + precision);
+      write(precision, std::string("families/") + family);
+      const auto narrow = load(1);
+      std::vector<Vector> alone;
+      for (const Ids& text : texts) alone.push_back(embed(*narrow, {text}).front());
+      expect_same_in_batches(*load(3), texts, alone, random);
+    }
+  }
+}
+
+TEST_F(OperatorsTest, EveryInstructionSetGivesTheSameBits) {
+  std::mt19937 random(6);
+  const std::vector<Ids> texts = family_texts(20, random);
+  const char* given = std::getenv("WEIR_ISA");
+  for (const char* family : kFamilies) {
+    for (const char* precision : {"fp32", "int8"}) {
+      write(precision, std::string("families/") + family);
+      const auto expected = embed(*load(2), texts);
+      for (const char* isa : {"scalar", "avx2"}) {
+        if (!cpu::restrict_features(isa, cpu::detected()).ok()) continue;
+        ASSERT_EQ(setenv("WEIR_ISA", isa, 1), 0);
+        const auto vectors = embed(*load(2), texts);
+        ASSERT_EQ(given == nullptr ? unsetenv("WEIR_ISA") : setenv("WEIR_ISA", given, 1), 0);
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+          ASSERT_TRUE(same_bits(vectors[i], expected[i])) << family << ' ' << precision << ' ' << isa << " text " << i;
+        }
+      }
+    }
+  }
+}
+
 TEST_F(OperatorsTest, PrecisionsAgree) {
   std::mt19937 random(7);
   const std::vector<Ids> texts = random_texts(50, random);
@@ -233,6 +283,11 @@ TEST_F(OperatorsTest, TheLongestTextFitsAndOneMoreTokenDoesNot) {
   const auto session = load(2);
   EXPECT_EQ(embed(*session, {Ids(kPositions, 3)}).size(), 1u);
   expect_refused(Ids(65, 3), Ids(65, 0), {0, 65}, "a text has 65 tokens; the model has positions for 64");
+}
+
+TEST_F(OperatorsTest, RotaryPositionsEndToo) {
+  write("int8", "families/modernbert");
+  expect_refused(Ids(41, 3), Ids(41, 0), {0, 41}, "a text has 41 tokens; the model has positions for 40");
 }
 
 TEST_F(OperatorsTest, SegmentsCount) {

@@ -1,6 +1,10 @@
 // Self-attention over packed texts (kernels/attention), its result in the form that the layer that follows takes.
 //
-//   query_key_value [tokens, 3 * hidden], offsets int64 [texts + 1] → rows (rows.h)
+//   query_key_value [tokens, 3 * hidden], offsets int64 [texts + 1], and what a family adds, each optional:
+//   relative_bias [heads, 2 * reach + 1]: added to the scores, by the distance from query to key, plus reach
+//   alibi_slopes [heads]: slope * distance is taken from the scores
+//   rotary_cos, rotary_sin [positions, head size / 2]: queries and keys are rotated, halves of a head against each
+//   other window int64 [1]: a token sees so many tokens to each side → rows (rows.h)
 //
 // Attributes: heads; scale, by which scores are multiplied; precision, "fp32" (the same bits everywhere) or "bf16"
 // (faster where the CPU has AMX, elsewhere fp32).
@@ -17,7 +21,9 @@ namespace weir::ops {
 class PackedAttention {
  public:
   static constexpr const char* kName = "PackedAttention";
-  static constexpr Port kInputs[] = {kFloatPort, kInt64Port};
+  static constexpr Port kInputs[] = {kFloatPort,           kInt64Port,           optional(kFloatPort),
+                                     optional(kFloatPort), optional(kFloatPort), optional(kFloatPort),
+                                     optional(kInt64Port)};
   static constexpr auto& kOutputs = kRowsPorts;
 
   PackedAttention(RowsFormat rows, RowsWriter writer) : rows_(rows), writer_(writer) {}
@@ -26,6 +32,9 @@ class PackedAttention {
   Status compute(Call& call) const;
 
  private:
+  /// Reads what a family adds.
+  Status read_options(const Call& call, std::size_t longest_text, kernels::Attention& args) const;
+
   RowsFormat rows_;
   RowsWriter writer_;
   std::size_t heads_ = 1;

@@ -95,21 +95,22 @@ Result<std::unique_ptr<PackedEmbedding>> PackedEmbedding::create(const Node& nod
   return kernel;
 }
 
+Status PackedEmbedding::read_positions(const Call& call, kernels::Embedding& args, std::size_t longest_text) const {
+  if (!call.has_input(4)) return {};
+  WEIR_ASSIGN_OR_RETURN(const auto positions, call.matrix<float>(4, "positions", args.columns));
+  WEIR_RETURN_IF_ERROR(check_positions(longest_text, positions.rows - std::min(first_position_, positions.rows)));
+  args.tables.positions = positions.data;
+  args.tables.first_position = first_position_;
+  return {};
+}
+
 Status PackedEmbedding::read_tables(const Call& call, kernels::Embedding& args, std::size_t longest_text) const {
   WEIR_ASSIGN_OR_RETURN(const auto ids, call.vector<std::int64_t>(0, "input_ids"));
   WEIR_ASSIGN_OR_RETURN(const auto words, call.matrix<float>(3, "words"));
   args.columns = words.columns;
   args.tables.words = words.data;
   WEIR_ASSIGN_OR_RETURN(args.ids, read_ids(ids, Slot::kIds, words.rows, "input_ids"));
-  WEIR_ASSIGN_OR_RETURN(const auto positions, call.matrix<float>(4, "positions", args.columns));
-  if (first_position_ + longest_text > positions.rows) {
-    return Error(ErrorKind::kInvalidArgument,
-                 "a text has " + std::to_string(longest_text) + " tokens; the model has positions for " +
-                     std::to_string(positions.rows - std::min(first_position_, positions.rows)),
-                 "offsets");
-  }
-  args.tables.positions = positions.data;
-  args.tables.first_position = first_position_;
+  WEIR_RETURN_IF_ERROR(read_positions(call, args, longest_text));
   if (call.has_input(5)) {
     WEIR_ASSIGN_OR_RETURN(const auto segments, call.matrix<float>(5, "segments", args.columns));
     if (segments.rows == 0) return Error(ErrorKind::kInvalidArgument, "input 'segments' has no rows", "segments");
@@ -131,7 +132,7 @@ Status PackedEmbedding::compute(Call& call) const {
   kernels::Embedding args;
   WEIR_RETURN_IF_ERROR(read_tables(call, args, texts.longest));
   args.last_text = 1;
-  RowsOutput out = make_rows(call, rows_, true, ids.size(), args.columns);
+  WEIR_ASSIGN_OR_RETURN(RowsOutput out, make_rows(call, rows_, true, ids.size(), args.columns));
   args.out = out.values;
   args.out_stride = out.columns;
   args.quantized = out.bytes;

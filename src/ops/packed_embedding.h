@@ -1,7 +1,7 @@
 // Embeddings of word, position and segment, summed and layer-normalized (kernels/embedding).
 //
 //   input_ids, token_type_ids (optional) int64 [tokens], offsets int64 [texts + 1], words [vocabulary, hidden],
-//   positions [positions, hidden], segments [types, hidden] (optional), gamma, beta [hidden]
+//   positions [positions, hidden] (optional), segments [types, hidden] (optional), gamma, beta [hidden]
 //   → values and rows (rows.h)
 //
 // A text's positions begin at attribute `first_position`. Tokens that are `padding_id` (-1: none) take the position
@@ -19,8 +19,8 @@ namespace weir::ops {
 class PackedEmbedding {
  public:
   static constexpr const char* kName = "PackedEmbedding";
-  static constexpr Port kInputs[] = {kInt64Port, optional(kInt64Port), kInt64Port, kFloatPort,
-                                     kFloatPort, optional(kFloatPort), kFloatPort, kFloatPort};
+  static constexpr Port kInputs[] = {kInt64Port,           optional(kInt64Port), kInt64Port, kFloatPort,
+                                     optional(kFloatPort), optional(kFloatPort), kFloatPort, kFloatPort};
   static constexpr auto& kOutputs = kRowsPorts;
 
   PackedEmbedding(RowsFormat rows, RowsWriter writer) : rows_(rows), writer_(writer) {}
@@ -30,6 +30,7 @@ class PackedEmbedding {
 
  private:
   Status read_tables(const Call& call, kernels::Embedding& args, std::size_t longest_text) const;
+  Status read_positions(const Call& call, kernels::Embedding& args, std::size_t longest_text) const;
 
   RowsFormat rows_;
   RowsWriter writer_;

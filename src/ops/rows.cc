@@ -28,16 +28,23 @@ void RowsOutput::attach(kernels::MatmulEpilogue& epilogue) const {
   epilogue.out_bf16_stride = bf16_stride(columns);
 }
 
-RowsOutput make_rows(Call& call, RowsFormat format, bool with_values, std::size_t rows, std::size_t columns) {
+Result<RowsOutput> make_rows(Call& call, RowsFormat format, bool needs_values, std::size_t rows, std::size_t columns) {
   RowsOutput out;
   out.columns = columns;
-  if (with_values || format == RowsFormat::kFp32) out.values = call.output<float>(0, rows, columns);
+  out.values = call.output<float>(0, rows, columns);
+  bool is_whole = out.values != nullptr || (!needs_values && format != RowsFormat::kFp32);
   if (format == RowsFormat::kInt8) {
     out.bytes = call.output<std::uint8_t>(1, rows, bytes_stride(columns));
     out.scales = reinterpret_cast<kernels::RowScale*>(call.output<float>(2, rows, 2));
+    is_whole = is_whole && out.bytes != nullptr && out.scales != nullptr;
   }
-  if (format == RowsFormat::kBf16) out.halves = call.output<std::uint16_t>(3, rows, bf16_stride(columns));
-  return out;
+  if (format == RowsFormat::kBf16) {
+    out.halves = call.output<std::uint16_t>(3, rows, bf16_stride(columns));
+    is_whole = is_whole && out.halves != nullptr;
+  }
+  if (is_whole || rows == 0) return out;  // nothing has no address
+  return Error(ErrorKind::kInvalidArgument,
+               "the graph does not take all outputs that the attribute 'rows' asks for (docs/operators.md)", "rows");
 }
 
 void RowsWriter::write(const Call& call, const float* values, std::size_t rows, const RowsOutput& out,

@@ -4,7 +4,7 @@
 // Every operator that gives rows has the same four outputs, of which it writes those that its attribute "rows" asks
 // for:
 //
-//   0  values   float [tokens, columns]            fp32: always; else where a residual needs them
+//   0  values   float [tokens, columns]            fp32: always; else where the graph takes them
 //   1  rows     uint8 [tokens, stride]             int8
 //   2  scales   float [tokens, 2]: step, center    int8
 //   3  rows     bfloat16 [tokens, stride]          bf16
@@ -48,8 +48,9 @@ struct RowsOutput {
   void attach(kernels::MatmulEpilogue& epilogue) const;
 };
 
-/// Makes the outputs. `with_values`: the values too, whatever the format.
-RowsOutput make_rows(Call& call, RowsFormat format, bool with_values, std::size_t rows, std::size_t columns);
+/// Makes the outputs that the format asks for, and the values where the graph takes them. kInvalidArgument: it does not
+/// take what the format asks for, or, with `needs_values`, the values.
+Result<RowsOutput> make_rows(Call& call, RowsFormat format, bool needs_values, std::size_t rows, std::size_t columns);
 
 /// Brings fp32 rows into the narrow forms.
 class RowsWriter {

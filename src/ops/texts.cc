@@ -38,4 +38,12 @@ Result<Texts> read_texts(const Call& call, std::size_t index, std::size_t tokens
   return texts;
 }
 
+Status check_positions(std::size_t longest_text, std::size_t positions) {
+  if (longest_text <= positions) return {};
+  return Error(ErrorKind::kInvalidArgument,
+               "a text has " + std::to_string(longest_text) + " tokens; the model has positions for " +
+                   std::to_string(positions),
+               "offsets");
+}
+
 }  // namespace weir::ops

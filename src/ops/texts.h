@@ -21,4 +21,7 @@ struct Texts {
 /// token) and ends with `tokens`.
 Result<Texts> read_texts(const Call& call, std::size_t index, std::size_t tokens);
 
+/// kInvalidArgument when the longest text has more tokens than the model has positions for.
+Status check_positions(std::size_t longest_text, std::size_t positions);
+
 }  // namespace weir::ops

@@ -1,0 +1,166 @@
+// What families add to attention, as inputs of a node: right where they fit, and errors where they do not.
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "onnx/graph_builder.h"
+#include "session/session.h"
+
+namespace weir::ops {
+namespace {
+
+namespace fs = std::filesystem;
+using Values = std::vector<float>;
+
+constexpr std::int64_t kHeads = 2;
+constexpr std::int64_t kHeadSize = 4;
+constexpr std::int64_t kColumns = 3 * kHeads * kHeadSize;
+constexpr std::int64_t kWords = 8;
+
+struct Input {
+  std::vector<std::int64_t> shape;
+  Values values;
+};
+Input filled(std::vector<std::int64_t> shape, float value) {
+  std::int64_t size = 1;
+  for (const std::int64_t each : shape) size *= each;
+  return {std::move(shape), Values(static_cast<std::size_t>(size), value)};
+}
+
+/// Optional inputs of the node under test; a shape without sizes: the input is left out.
+struct Options {
+  Input relative_bias, alibi_slopes, rotary_cos, rotary_sin;
+  std::vector<std::int64_t> window;
+};
+
+class PackedAttentionTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "weir-attention-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  /// Words with queries and keys of their own, attended, and the mean of what comes out.
+  Status write(const Options& options) const {
+    WEIR_ASSIGN_OR_RETURN(auto file, onnx::WeightsFile::create(folder_ + "/model.weights"));
+    onnx::GraphBuilder graph("attention", &file);
+    graph.input("input_ids", onnx::ElementType::kInt64, {"tokens"});
+    graph.input("offsets", onnx::ElementType::kInt64, {"boundaries"});
+    Values words;
+    for (std::int64_t i = 0; i < kWords * kColumns; ++i) words.push_back(std::sin(static_cast<float>(i * i)));
+    graph.weight("words", {kWords, kColumns}, words);
+    graph.weight("gamma", {kColumns}, Values(kColumns, 1.0f));
+    graph.weight("beta", {kColumns}, Values(kColumns, 0.0f));
+    const std::string fp32 = "fp32";
+    graph.weir_node(
+        "PackedEmbedding", {"input_ids", "", "offsets", "words", "", "", "gamma", "beta"}, {"qkv"},
+        {{"epsilon", 1e-5f}, {"first_position", std::int64_t{0}}, {"padding_id", std::int64_t{-1}}, {"rows", fp32}});
+    std::vector<std::string> inputs = {"qkv", "offsets"};
+    const auto add = [&](const std::string& name, const Input& input) {
+      if (!input.shape.empty()) graph.weight(name, input.shape, input.values);
+      inputs.push_back(input.shape.empty() ? "" : name);
+    };
+    add("relative_bias", options.relative_bias);
+    add("alibi_slopes", options.alibi_slopes);
+    add("rotary_cos", options.rotary_cos);
+    add("rotary_sin", options.rotary_sin);
+    if (!options.window.empty()) {
+      inputs.push_back(
+          graph.int64_constant("window", {static_cast<std::int64_t>(options.window.size())}, options.window));
+    }
+    graph.weir_node("PackedAttention", inputs, {"context"},
+                    {{"heads", kHeads}, {"scale", 0.5f}, {"precision", fp32}, {"rows", fp32}});
+    graph.weir_node("PackedPooling", {"context", "offsets"}, {"out"},
+                    {{"pooling", std::string("mean")}, {"normalize", std::int64_t{0}}});
+    graph.output("out", onnx::ElementType::kFloat, {"texts", kHeads * kHeadSize});
+    WEIR_RETURN_IF_ERROR(file.finish());
+    return graph.save(folder_ + "/model.onnx");
+  }
+
+  Result<Values> run(const Options& options) const {
+    WEIR_RETURN_IF_ERROR(write(options));
+    WEIR_ASSIGN_OR_RETURN(const auto session, session::Session::load(folder_ + "/model.onnx", {}));
+    const std::vector<std::int64_t> ids = {1, 5, 2, 7, 3};
+    const std::vector<std::int64_t> offsets = {0, 5};
+    session::Batch batch;
+    batch.rows = 1;
+    batch.input_ids = ids;
+    batch.offsets = offsets;
+    WEIR_ASSIGN_OR_RETURN(const auto output, session->run(batch, "out"));
+    return Values(output.values().begin(), output.values().end());
+  }
+
+  Values vector(const Options& options) const {
+    auto result = run(options);
+    EXPECT_TRUE(result.ok()) << result.error().message;
+    return result.ok() ? std::move(result).value() : Values();
+  }
+
+  void expect_refused(const Options& options, const std::string& part) const {
+    const auto result = run(options);
+    ASSERT_FALSE(result.ok()) << "accepted, though: " << part;
+    EXPECT_NE(result.error().message.find(part), std::string::npos) << result.error().message;
+  }
+
+  std::string folder_;
+};
+
+Options with(Input Options::*member, Input input) {
+  Options options;
+  options.*member = std::move(input);
+  return options;
+}
+
+Options rotated(Input cosines, Input sines) {
+  Options options;
+  options.rotary_cos = std::move(cosines);
+  options.rotary_sin = std::move(sines);
+  return options;
+}
+
+Options windowed(std::vector<std::int64_t> window) {
+  Options options;
+  options.window = std::move(window);
+  return options;
+}
+
+TEST_F(PackedAttentionTest, WhatAddsNothingChangesNothing) {
+  const Values plain = vector({});
+  ASSERT_EQ(plain.size(), static_cast<std::size_t>(kHeads * kHeadSize));
+  EXPECT_EQ(vector(with(&Options::relative_bias, filled({kHeads, 3}, 0))), plain);
+  EXPECT_EQ(vector(with(&Options::alibi_slopes, filled({kHeads}, 0))), plain);
+  EXPECT_EQ(vector(rotated(filled({5, 2}, 1), filled({5, 2}, 0))), plain) << "by no angle";
+  EXPECT_EQ(vector(windowed({5})), plain) << "as wide as the text";
+  EXPECT_EQ(vector(with(&Options::relative_bias, filled({kHeads, 1}, 0))), plain) << "a reach of nothing";
+}
+
+TEST_F(PackedAttentionTest, EachOptionCounts) {
+  const Values plain = vector({});
+  EXPECT_NE(vector(with(&Options::relative_bias, {{kHeads, 3}, {0, 1, 2, 0, 1, 2}})), plain);
+  EXPECT_NE(vector(with(&Options::alibi_slopes, filled({kHeads}, 0.5f))), plain);
+  EXPECT_NE(vector(rotated(filled({5, 2}, 0), filled({5, 2}, 1))), Values());
+  EXPECT_NE(vector(windowed({1})), plain);
+}
+
+TEST_F(PackedAttentionTest, WrongShapesAreRefused) {
+  expect_refused(with(&Options::relative_bias, filled({kHeads, 4}, 0)), "input 'relative_bias' has 2 rows of 4");
+  expect_refused(with(&Options::relative_bias, filled({3, 5}, 0)), "input 'relative_bias' has 3 rows of 5");
+  expect_refused(with(&Options::alibi_slopes, filled({3}, 0)), "input 'alibi_slopes' has 3 elements instead of 2");
+  expect_refused(with(&Options::rotary_cos, filled({5, 2}, 0)), "input 'rotary_sin' is missing");
+  expect_refused(with(&Options::rotary_sin, filled({5, 2}, 0)), "input 'rotary_cos' is missing");
+  expect_refused(rotated(filled({5, 3}, 0), filled({5, 3}, 0)), "input 'rotary_cos' has 3 columns instead of 2");
+  expect_refused(rotated(filled({5, 2}, 0), filled({6, 2}, 0)), "input 'rotary_sin' has 6 rows instead of 5");
+  expect_refused(rotated(filled({4, 2}, 0), filled({4, 2}, 0)), "a text has 5 tokens; the model has positions for 4");
+  expect_refused(windowed({0}), "input 'window' is 0; it must be at least 1");
+  expect_refused(windowed({-3}), "input 'window' is -3");
+  expect_refused(windowed({1, 2}), "input 'window' has 2 elements instead of 1");
+}
+
+}  // namespace
+}  // namespace weir::ops
