@@ -5,16 +5,17 @@
 //     out_i = sum_j softmax(s)[j] * v_j
 //
 // Shapes: query, key, value [tokens][stride >= heads * head_size], head h in columns h * head_size on; usually three
-// column ranges of one [tokens][3 * hidden] array. out [tokens][out_stride]. offsets [texts + 1] ascends; a text may be
-// empty. out must not overlap the inputs. No alignment is needed.
+// column ranges of one [tokens][3 * hidden] array; all three in fp32 or all three in bf16. out [tokens][out_stride].
+// offsets [texts + 1] ascends; a text may be empty. out must not overlap the inputs. No alignment is needed.
 //
 // Blocks: the keys of a text and head are transposed and its values copied once (head_size x tokens x 4 bytes each, 64
 // KiB for 512 tokens of 32; rows of a wide array would share few cache sets), then a few queries at a time take all
 // their scores, softmax and weighted sum while those scores are in L1 (L2 beyond some 1,500 tokens).
 //
 // Numeric class. fp32 variants: consistent, the same bits in every variant, for any batch that a text is part of, any
-// split. bf16 variants: q, k, v and the softmax are rounded to bf16, products are summed in fp32 in an order of the
-// hardware; within themselves independent of batch and split, to fp32 a tolerance of about 1 % of the largest |v|.
+// split, and for inputs in bf16 the same as for their values in fp32. bf16 variants: q, k, v and the softmax are
+// rounded to bf16, products are summed in fp32 in an order of the hardware; within themselves independent of batch and
+// split, to fp32 a tolerance of about 1 % of the largest |v|.
 #pragma once
 
 #include <cstddef>
@@ -47,6 +48,9 @@ struct Attention {
   const float* query = nullptr;
   const float* key = nullptr;
   const float* value = nullptr;
+  const std::uint16_t* query_bf16 = nullptr;  ///< this and the next two: null, or given instead of the first three
+  const std::uint16_t* key_bf16 = nullptr;
+  const std::uint16_t* value_bf16 = nullptr;
   std::size_t stride = 0;
   const std::uint32_t* offsets = nullptr;
   std::size_t heads = 0;

@@ -11,19 +11,32 @@
 namespace weir::kernels {
 namespace {
 
+/// Up to 16 x 16 keys transposed, through copies with zeros around them.
+inline void transpose_part(const HeadView& view, std::size_t j, std::size_t c, float* out, std::size_t stride) {
+  const std::size_t rows = view.tokens - j < kLanes ? view.tokens - j : kLanes;
+  const std::size_t columns = view.head_size - c < kLanes ? view.head_size - c : kLanes;
+  alignas(64) float part[kLanes * kLanes];
+  for (std::size_t r = 0; r < kLanes; ++r) {
+    store(part + r * kLanes, r < rows ? view.key.vector_first(j + r, c, static_cast<int>(columns)) : broadcast(0.0f));
+  }
+  if (columns == kLanes) return transpose_16x16(part, kLanes, out, stride);
+  alignas(64) float transposed[kLanes * kLanes];
+  transpose_16x16(part, kLanes, transposed, kLanes);
+  for (std::size_t column = 0; column < columns; ++column) {
+    store(out + column * stride, load(transposed + column * kLanes));
+  }
+}
+
 /// out [head_size][stride], columns from the text's end up to the next multiple of 16 zero.
 inline void transpose_keys(const HeadView& view, std::size_t stride, float* out) {
   for (std::size_t j = 0; j < view.tokens; j += kLanes) {
-    const std::size_t rows = view.tokens - j < kLanes ? view.tokens - j : kLanes;
     for (std::size_t c = 0; c < view.head_size; c += kLanes) {
-      const std::size_t columns = view.head_size - c < kLanes ? view.head_size - c : kLanes;
-      if (rows == kLanes && columns == kLanes) {
-        transpose_16x16(view.key.row(j) + c, view.key.stride, out + c * stride + j, stride);
-        continue;
-      }
-      for (std::size_t column = 0; column < columns; ++column) {
-        float* to = out + (c + column) * stride + j;
-        for (std::size_t row = 0; row < kLanes; ++row) to[row] = row < rows ? view.key.row(j + row)[c + column] : 0.0f;
+      const bool whole = view.tokens - j >= kLanes && view.head_size - c >= kLanes;
+      float* to = out + c * stride + j;
+      if (whole && view.key.bf16 == nullptr) {
+        transpose_16x16(view.key.fp32 + j * view.key.stride + c, view.key.stride, to, stride);
+      } else {
+        transpose_part(view, j, c, to, stride);
       }
     }
   }
@@ -84,13 +97,12 @@ inline void multiply_rows(const Rows& a, std::size_t depth, const Rows& b, std::
 
 /// Rows first .. first + count of `in`, times `factor`, into contiguous rows of `stride` floats, zero beyond the
 /// columns.
-inline void pack_rows(const Rows& in, std::size_t first, std::size_t count, std::size_t columns, F32x16 factor,
+inline void pack_rows(const InputRows& in, std::size_t first, std::size_t count, std::size_t columns, F32x16 factor,
                       float* out, std::size_t stride) {
   for (std::size_t r = 0; r < count; ++r, out += stride) {
-    const float* row = in.row(first + r);
     std::size_t c = 0;
-    for (; c + kLanes <= columns; c += kLanes) store(out + c, mul(load(row + c), factor));
-    if (c < columns) store(out + c, mul(load_first(row + c, static_cast<int>(columns - c)), factor));
+    for (; c + kLanes <= columns; c += kLanes) store(out + c, mul(in.vector(first + r, c), factor));
+    if (c < columns) store(out + c, mul(in.vector_first(first + r, c, static_cast<int>(columns - c)), factor));
   }
 }
 

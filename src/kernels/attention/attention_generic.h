@@ -26,9 +26,32 @@ struct MutableRows {
   float* row(std::size_t i) const { return data + i * stride; }
 };
 
+inline F32x16 from_bf16(I32x16 halves) { return from_bits(shift_left<16>(halves)); }
+
+/// Rows of queries, keys or values as the caller has them.
+struct InputRows {
+  const float* fp32;
+  const std::uint16_t* bf16;  ///< null: the rows are in fp32
+  std::size_t stride;
+
+  InputRows from(std::size_t offset) const {
+    return bf16 == nullptr ? InputRows{fp32 + offset, nullptr, stride} : InputRows{nullptr, bf16 + offset, stride};
+  }
+  /// Sixteen columns of row i from column c on.
+  F32x16 vector(std::size_t i, std::size_t c) const {
+    const std::size_t at = i * stride + c;
+    return bf16 == nullptr ? load(fp32 + at) : from_bf16(load_u16(bf16 + at));
+  }
+  /// The first `n` of them, then zeros.
+  F32x16 vector_first(std::size_t i, std::size_t c, int n) const {
+    const std::size_t at = i * stride + c;
+    return bf16 == nullptr ? load_first(fp32 + at, n) : from_bf16(load_u16_first(bf16 + at, n));
+  }
+};
+
 /// One text and head.
 struct HeadView {
-  Rows query, key, value;
+  InputRows query, key, value;
   float* out;
   std::size_t out_stride;
   std::size_t tokens;
@@ -43,9 +66,9 @@ inline bool has_bias(const AttentionOptions& options) {
 inline HeadView head_view(const Attention& args, std::size_t text, std::size_t head) {
   const std::size_t first = args.offsets[text];
   const std::size_t in = first * args.stride + head * args.head_size;
-  return {{args.query + in, args.stride},
-          {args.key + in, args.stride},
-          {args.value + in, args.stride},
+  return {InputRows{args.query, args.query_bf16, args.stride}.from(in),
+          InputRows{args.key, args.key_bf16, args.stride}.from(in),
+          InputRows{args.value, args.value_bf16, args.stride}.from(in),
           args.out + first * args.out_stride + head * args.head_size,
           args.out_stride,
           args.offsets[text + 1] - first,
@@ -54,19 +77,22 @@ inline HeadView head_view(const Attention& args, std::size_t text, std::size_t h
 }
 
 /// Rotates the rows of one text and head into `out` [tokens][head_size].
-inline Rows rotate(const Rows& in, const HeadView& view, const AttentionOptions& options, float* out) {
+inline InputRows rotate(const InputRows& in, const HeadView& view, const AttentionOptions& options, float* out) {
   const std::size_t half = view.head_size / 2;
-  for (std::size_t i = 0; i < view.tokens; ++i) {
-    const float* cosine = options.rotary_cos + i * half;
-    const float* sine = options.rotary_sin + i * half;
-    for (std::size_t c = 0; c < half; ++c) {
-      const float low = in.row(i)[c];
-      const float high = in.row(i)[c + half];
-      out[i * view.head_size + c] = low * cosine[c] - high * sine[c];
-      out[i * view.head_size + c + half] = high * cosine[c] + low * sine[c];
-    }
+  float* row = out;
+  for (std::size_t i = 0; i < view.tokens; ++i, row += view.head_size) {
+    const float* cosines = options.rotary_cos + i * half;
+    const float* sines = options.rotary_sin + i * half;
+    for_each_vector(half, [&](std::size_t c, int lanes) WEIR_INLINED {
+      const F32x16 low = in.vector_first(i, c, lanes);
+      const F32x16 high = in.vector_first(i, c + half, lanes);
+      const F32x16 cosine = load_lanes(cosines + c, lanes);
+      const F32x16 sine = load_lanes(sines + c, lanes);
+      store_lanes(row + c, sub(mul(low, cosine), mul(high, sine)), lanes);
+      store_lanes(row + c + half, add(mul(high, cosine), mul(low, sine)), lanes);
+    });
   }
-  return {out, view.head_size};
+  return {out, nullptr, view.head_size};
 }
 
 /// Replaces query and key by rotated copies, if the options ask for it; returns the scratch that is left.

@@ -1,6 +1,7 @@
 #include "kernels/attention/attention.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <memory>
 
@@ -26,6 +27,15 @@ class Problem {
   }
   std::size_t tokens() const { return offsets[offsets.size() - 1]; }
   std::size_t texts() const { return offsets.size() - 1; }
+  /// From here on the inputs are given in bf16, rounded; qkv holds their values.
+  void narrow() {
+    halves = std::make_unique<Guarded<std::uint16_t>>(qkv->size());
+    for (std::size_t i = 0; i < halves->size(); ++i) {
+      const auto bits = std::bit_cast<std::uint32_t>((*qkv)[i]);
+      (*halves)[i] = static_cast<std::uint16_t>((bits + 0x8000) >> 16);
+      (*qkv)[i] = std::bit_cast<float>(std::uint32_t{(*halves)[i]} << 16);
+    }
+  }
   std::size_t hidden() const { return heads_ * head_size_; }
 
   Attention args(float* out) const {
@@ -33,6 +43,12 @@ class Problem {
     a.query = qkv->data();
     a.key = qkv->data() + hidden();
     a.value = qkv->data() + 2 * hidden();
+    if (halves != nullptr) {
+      a.query = a.key = a.value = nullptr;
+      a.query_bf16 = halves->data();
+      a.key_bf16 = halves->data() + hidden();
+      a.value_bf16 = halves->data() + 2 * hidden();
+    }
     a.stride = 3 * hidden();
     a.offsets = offsets.data();
     a.heads = heads_;
@@ -105,6 +121,7 @@ class Problem {
 
   Guarded<std::uint32_t> offsets;
   std::unique_ptr<Guarded<float>> qkv;
+  std::unique_ptr<Guarded<std::uint16_t>> halves;
   AttentionOptions options;
   std::size_t longest = 0;
 
@@ -174,6 +191,31 @@ TEST(Attention, OptionsOfOtherFamilies) {
   check_all_variants(problem, "all at once");
   problem.options.window = 200;
   check_all_variants(problem, "a window beyond the text");
+}
+
+TEST(Attention, InputsInBf16GiveTheBitsOfTheirValues) {
+  std::mt19937 random(9);
+  Guarded<float> cosines(67 * 64), sines(67 * 64);
+  fill_normal(cosines, random);
+  fill_normal(sines, random);
+  for (const bool rotary : {false, true}) {
+    for (const std::size_t head_size : {1, 8, 24, 32, 33, 64, 80, 128}) {
+      Problem problem({0, 1, 2, 15, 16, 17, 33, 67}, 2, head_size);
+      if (rotary) {
+        problem.options.rotary_cos = cosines.data();
+        problem.options.rotary_sin = sines.data();
+      }
+      problem.narrow();
+      for (const auto* variant : runnable(attention_variants())) {
+        Guarded<float> narrow(problem.tokens() * problem.hidden()), wide(narrow.size());
+        problem.run(*variant, narrow);
+        auto halves = std::move(problem.halves);
+        problem.run(*variant, wide);
+        problem.halves = std::move(halves);
+        EXPECT_TRUE(same_bits(narrow, wide)) << variant->name << " head size " << head_size << " rotary " << rotary;
+      }
+    }
+  }
 }
 
 TEST(Attention, ATextDoesNotSeeItsBatch) {

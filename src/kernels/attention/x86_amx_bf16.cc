@@ -41,16 +41,24 @@ inline TileScratch divide_scratch(const HeadView& view, float* scratch) {
   return s;
 }
 
-/// 32 columns of a row from column `c` on, times `factor`, as bf16, zero beyond the head.
-inline __m512i load_bf16(const float* row, std::size_t c, std::size_t head_size, float factor) {
+/// 32 columns of row i from column `c` on, times `factor`, as bf16, zero beyond the head.
+inline __m512i scaled_bf16(const InputRows& rows, std::size_t i, std::size_t c, std::size_t head_size, float factor) {
   const std::size_t left = head_size - c;
   const int low = static_cast<int>(left < kLanes ? left : kLanes);
   const int high = static_cast<int>(left < kLanes ? 0 : left < kTileDepth ? left - kLanes : kLanes);
-  const __m512 low_half = load_first(row + c, low).v;
-  const __m512 high_half = high == 0 ? _mm512_setzero_ps() : load_first(row + c + kLanes, high).v;
+  const __m512 low_half = rows.vector_first(i, c, low).v;
+  const __m512 high_half = high == 0 ? _mm512_setzero_ps() : rows.vector_first(i, c + kLanes, high).v;
   const __m512 scale = _mm512_set1_ps(factor);
   return reinterpret_cast<__m512i>(
       _mm512_cvtne2ps_pbh(_mm512_mul_ps(high_half, scale), _mm512_mul_ps(low_half, scale)));
+}
+
+/// The same, not scaled.
+inline __m512i load_bf16(const InputRows& rows, std::size_t i, std::size_t c, std::size_t head_size) {
+  if (rows.bf16 == nullptr) return scaled_bf16(rows, i, c, head_size, 1.0f);
+  const std::size_t left = head_size - c;
+  const __mmask32 lanes = left < kTileDepth ? (__mmask32{1} << left) - 1 : ~__mmask32{0};
+  return _mm512_maskz_loadu_epi16(lanes, rows.bf16 + i * rows.stride + c);
 }
 
 inline void pack_queries(const HeadView& view, std::size_t first, std::size_t last, float scale, std::size_t columns,
@@ -58,7 +66,7 @@ inline void pack_queries(const HeadView& view, std::size_t first, std::size_t la
   for (std::size_t r = 0; r < kTileRows; ++r) {
     for (std::size_t c = 0; c < columns; c += kTileDepth) {
       const __m512i row =
-          first + r < last ? load_bf16(view.query.row(first + r), c, view.head_size, scale) : _mm512_setzero_si512();
+          first + r < last ? scaled_bf16(view.query, first + r, c, view.head_size, scale) : _mm512_setzero_si512();
       _mm512_storeu_si512(out + (r * columns + c) / 2, row);
     }
   }
@@ -71,7 +79,7 @@ inline void pack_keys(const HeadView& view, const TileScratch& s) {
     for (std::size_t c = 0; c < s.columns; c += kTileDepth, tile += kTileFloats) {
       for (std::size_t r = 0; r < kTileRows; ++r) {
         const __m512i row =
-            j + r < view.tokens ? load_bf16(view.key.row(j + r), c, view.head_size, 1.0f) : _mm512_setzero_si512();
+            j + r < view.tokens ? load_bf16(view.key, j + r, c, view.head_size) : _mm512_setzero_si512();
         _mm512_store_si512(rows + r * kLanes, row);
       }
       transpose_16x16(rows, kLanes, tile, kLanes);
@@ -79,25 +87,27 @@ inline void pack_keys(const HeadView& view, const TileScratch& s) {
   }
 }
 
-/// Sixteen columns of two rows, interleaved.
-inline __m512i interleave(__m512 even, __m512 odd) {
-  const __m512i pair = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(odd, even));
-  const __m512i low = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(pair));
-  const __m512i high = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(pair, 1));
+/// 16 pairs of the even and the odd row's columns, from column `first` (0 or 16) of the 32 on.
+template <int first>
+inline __m512i interleave(__m512i even, __m512i odd) {
+  const __m512i low = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(even, first / 16));
+  const __m512i high = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(odd, first / 16));
   return _mm512_or_si512(low, _mm512_slli_epi32(high, 16));
 }
 
 inline void pack_values(const HeadView& view, const TileScratch& s) {
-  float* tile = s.values;
-  for (std::size_t c = 0; c < s.columns; c += kLanes) {
-    const std::size_t left = c < view.head_size ? view.head_size - c : 0;
-    const int lanes = static_cast<int>(left < kLanes ? left : kLanes);
+  const std::size_t column_tiles = s.tokens / kTileDepth * kTileFloats;
+  for (std::size_t c = 0; c < s.columns; c += kTileDepth) {
+    float* left = s.values + c / kLanes * column_tiles;
+    float* right = left + column_tiles;
     const auto row = [&](std::size_t j) {
-      return j < view.tokens && lanes != 0 ? load_first(view.value.row(j) + c, lanes).v : _mm512_setzero_ps();
+      return j < view.tokens ? load_bf16(view.value, j, c, view.head_size) : _mm512_setzero_si512();
     };
     for (std::size_t j = 0; j < s.tokens; j += 2) {
-      _mm512_storeu_si512(tile + c / kLanes * (s.tokens / kTileDepth) * kTileFloats + j / 2 * kLanes,
-                          interleave(row(j), row(j + 1)));
+      const __m512i even = row(j);
+      const __m512i odd = row(j + 1);
+      _mm512_storeu_si512(left + j / 2 * kLanes, interleave<0>(even, odd));
+      _mm512_storeu_si512(right + j / 2 * kLanes, interleave<16>(even, odd));
     }
   }
 }

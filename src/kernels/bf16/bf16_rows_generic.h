@@ -9,13 +9,16 @@ namespace {
 
 /// The bf16 nearest to each lane, in the low half. A signalling NaN must have been made quiet, as any arithmetic does.
 inline I32x16 to_bf16(F32x16 x) {
-  const I32x16 all = bits(x);
-  const I32x16 sign = shift_left<15>(shift_right<31>(all));
   // Magnitudes are ordered as integers; the largest that is let through is a quiet NaN that rounding cannot overflow.
-  const I32x16 magnitude = min(bits(absolute(x)), broadcast_i32(0x7fc00000));
-  const I32x16 odd = bit_and(shift_right<16>(magnitude), broadcast_i32(1));
-  const I32x16 rounded = shift_right<16>(add(add(magnitude, broadcast_i32(0x7fff)), odd));
-  return bit_or(sign, rounded);
+  // With sign only positive numbers are that large, without sign only negative ones.
+  constexpr std::int32_t kQuietNan = 0x7fc00000;
+  const I32x16 all = min_unsigned(min(bits(x), broadcast_i32(kQuietNan)), broadcast_i32(kQuietNan | INT32_MIN));
+  const I32x16 odd = bit_and(shift_right<16>(all), broadcast_i32(1));
+  return shift_right<16>(add(add(all, broadcast_i32(0x7fff)), odd));
+}
+
+inline void pad_bf16_row(std::uint16_t* row, std::size_t columns) {
+  for (std::size_t c = columns; c < padded_bf16_columns(columns); ++c) row[c] = 0;
 }
 
 /// One row and its padding.
@@ -26,7 +29,7 @@ inline void bf16_row(const float* in, std::size_t columns, std::uint16_t* out) {
     const int n = static_cast<int>(columns - c);
     store_u16_first(out + c, to_bf16(load_first(in + c, n)), n);
   }
-  for (c = columns; c < padded_bf16_columns(columns); ++c) out[c] = 0;
+  pad_bf16_row(out, columns);
 }
 
 inline void bf16_rows_generic(const Bf16Rows& args) {

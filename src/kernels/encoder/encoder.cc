@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "kernels/bf16/bf16_rows.h"
 #include "kernels/encoder/validate.h"
 
 namespace weir::kernels {
@@ -13,6 +14,9 @@ constexpr std::size_t kLineBytes = 64;
 
 /// A stride of 8-bit rows: whole tiles plus a cache line, so that rows a power of two wide do not share cache sets.
 std::size_t byte_stride(std::size_t columns) { return padded_columns(columns) + kLineBytes; }
+
+/// The same of bf16 rows.
+std::size_t bf16_stride(std::size_t columns) { return padded_bf16_columns(columns) + kLineBytes / 2; }
 
 /// Hands out parts of one allocation; first counts, then, given memory, places.
 class Layout {
@@ -50,8 +54,8 @@ std::size_t EncoderWorkspace::place(const EncoderModel& model, std::byte* memory
   const std::size_t widest = std::max(3 * hidden, model.intermediate);
   const std::size_t longest = std::min(tokens_, model.positions - model.embedding.first_position);
   Layout layout(memory);
-  query_key_value_ = layout.take<float>(tokens_ * 3 * hidden);
-  context_ = layout.take<float>(tokens_ * hidden);
+  query_key_value_ = layout.take<std::uint16_t>(tokens_ * bf16_stride(3 * hidden));
+  context_ = layout.take<float>(longest * hidden);
   narrow_ = layout.take<std::uint8_t>(tokens_ * byte_stride(hidden));
   wide_ = layout.take<std::uint8_t>(tokens_ * byte_stride(model.intermediate));
   narrow_scale_ = layout.take<RowScale>(tokens_);
@@ -136,27 +140,33 @@ class EncoderRun {
   void attend(const EncoderLayer& layer) {
     const std::size_t hidden = model_.hidden;
     MatmulQ8 projection = linear(layer.query_key_value, false);
-    projection.out = workspace_.query_key_value_;
-    projection.out_stride = 3 * hidden;
+    projection.out_bf16 = workspace_.query_key_value_;
+    projection.out_bf16_stride = bf16_stride(3 * hidden);
     kernels_.matmul->run(projection, {0, rows()}, workspace_.matmul_scratch_);
+    for (std::size_t t = 0; t < texts(); ++t) attend_text(chunk_.offsets[t], chunk_.offsets[t + 1]);
+    run_with_norm(linear(layer.attention_output, false), layer.attention_norm, true);
+  }
 
+  /// One text at a time: what it attends to is quantized while it is in the caches.
+  void attend_text(std::uint32_t first, std::uint32_t last) {
+    const std::size_t hidden = model_.hidden;
+    const std::uint32_t offsets[] = {0, last - first};
     Attention args;
-    args.query = workspace_.query_key_value_;
-    args.key = args.query + hidden;
-    args.value = args.key + hidden;
-    args.stride = 3 * hidden;
-    args.offsets = chunk_.offsets.data();
+    args.stride = bf16_stride(3 * hidden);
+    args.query_bf16 = workspace_.query_key_value_ + first * args.stride;
+    args.key_bf16 = args.query_bf16 + hidden;
+    args.value_bf16 = args.key_bf16 + hidden;
+    args.offsets = offsets;
     args.heads = model_.heads;
     args.head_size = hidden / model_.heads;
     args.scale = 1.0f / std::sqrt(static_cast<float>(args.head_size));
     args.options = model_.attention_options;
     args.out = workspace_.context_;
     args.out_stride = hidden;
-    kernels_.attention->run(args, {0, texts(), 0, model_.heads}, workspace_.attention_scratch_);
-
-    kernels_.quantize->run({workspace_.context_, hidden, rows(), hidden, workspace_.narrow_, byte_stride(hidden),
-                            workspace_.narrow_scale_});
-    run_with_norm(linear(layer.attention_output, false), layer.attention_norm, true);
+    kernels_.attention->run(args, {0, 1, 0, model_.heads}, workspace_.attention_scratch_);
+    const std::size_t stride = byte_stride(hidden);
+    kernels_.quantize->run({workspace_.context_, hidden, last - first, hidden, workspace_.narrow_ + first * stride,
+                            stride, workspace_.narrow_scale_ + first});
   }
 
   void feed_forward(const EncoderLayer& layer, bool last) {

@@ -87,10 +87,10 @@ class EncoderWorkspace {
   std::size_t tokens_ = 0;
   std::size_t bytes_ = 0;
   std::unique_ptr<std::byte, Free> memory_;
-  float* query_key_value_ = nullptr;  ///< [tokens][3 * hidden]
-  float* context_ = nullptr;          ///< [tokens][hidden]
-  std::uint8_t* narrow_ = nullptr;    ///< 8-bit rows of `hidden` columns
-  std::uint8_t* wide_ = nullptr;      ///< 8-bit rows of `intermediate` columns
+  std::uint16_t* query_key_value_ = nullptr;  ///< bf16 [tokens][3 * hidden and padding]
+  float* context_ = nullptr;                  ///< [longest text][hidden]
+  std::uint8_t* narrow_ = nullptr;            ///< 8-bit rows of `hidden` columns
+  std::uint8_t* wide_ = nullptr;              ///< 8-bit rows of `intermediate` columns
   RowScale* narrow_scale_ = nullptr;
   RowScale* wide_scale_ = nullptr;
   float* matmul_scratch_ = nullptr;

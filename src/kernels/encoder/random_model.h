@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <new>
 #include <random>
 #include <vector>
 
@@ -11,6 +12,20 @@
 #include "kernels/matmul_q8/pack.h"
 
 namespace weir::kernels {
+
+/// Places arrays as they lie in a mapped file, at a multiple of 64 bytes: loads that cross cache lines cost a fifth of
+/// the speed.
+template <class T>
+struct LineAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kAlignment{64};
+
+  T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), kAlignment)); }
+  void deallocate(T* memory, std::size_t) { ::operator delete(memory, kAlignment); }
+  friend bool operator==(const LineAllocator&, const LineAllocator&) { return true; }
+};
+template <class T>
+using LineVector = std::vector<T, LineAllocator<T>>;
 
 struct EncoderSizes {
   std::size_t layers, hidden, intermediate, heads, vocabulary, positions;
@@ -58,14 +73,14 @@ class RandomModel {
 
  private:
   struct Packed {
-    std::vector<std::int8_t> values;
-    std::vector<std::int32_t> correction;
-    std::vector<float> scale, sum, bias;
+    LineVector<std::int8_t> values;
+    LineVector<std::int32_t> correction;
+    LineVector<float> scale, sum, bias;
   };
 
   const float* normal(std::size_t count, float deviation, float mean = 0.0f) {
     std::normal_distribution<float> distribution(mean, deviation);
-    std::vector<float>& values = floats_.emplace_back(count);
+    LineVector<float>& values = floats_.emplace_back(count);
     for (float& value : values) value = distribution(random_);
     return values.data();
   }
@@ -103,7 +118,7 @@ class RandomModel {
   }
 
   std::mt19937 random_;
-  std::deque<std::vector<float>> floats_;
+  std::deque<LineVector<float>> floats_;
   std::deque<Linear> linears_;
   std::deque<Packed> packed_;
   std::vector<EncoderLayer> layers_;

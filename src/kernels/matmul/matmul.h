@@ -61,6 +61,12 @@ struct UnfinishedRows {
   std::size_t stride = 0;
 };
 
+/// Whether bf16 rows are all that is wanted of the products: they need not be written in fp32 first.
+inline bool bf16_products_are_the_result(const MatmulEpilogue& epilogue) {
+  return epilogue.out_bf16 != nullptr && !epilogue.gated && epilogue.out == nullptr && epilogue.quantized == nullptr &&
+         epilogue.residual == nullptr && epilogue.layer_norm == nullptr;
+}
+
 /// Whether the products can be written where the result belongs: then `finish` has nothing to add. A residual may be
 /// that very place, so not then.
 inline bool products_are_the_result(const MatmulEpilogue& epilogue) {

@@ -50,6 +50,7 @@ WEIR_INLINED inline void store_bounds(std::int32_t* stored, const LaneBounds& bo
 /// Where the values of a tile go, and what has been seen of their bounds.
 struct TileTarget {
   float* values = nullptr;
+  std::uint16_t* halves = nullptr;  ///< instead of `values`
   std::size_t stride = 0;
   std::int32_t* bounds = nullptr;  ///< [rows][2][16], see store_bounds; null: not wanted
   std::size_t channels = 0;        ///< that exist, of the tile's panels * 16
@@ -58,9 +59,23 @@ struct TileTarget {
 /// Vectors whose activation is computed side by side: enough to hide the latency of its chain of operations.
 constexpr std::size_t kFinishedVectors = 4;
 
+/// The vectors of some rows of a tile as bf16, from row `first` on.
+template <std::size_t panels, std::size_t vectors>
+WEIR_INLINED inline void store_halves(const F32x16 (&y)[vectors], const TileTarget& target, std::size_t first,
+                                      int lanes) {
+  unroll<static_cast<int>(vectors)>([&]<int v>() WEIR_INLINED {
+    std::uint16_t* out = target.halves + (first + v / panels) * target.stride + v % panels * kLanes;
+    if (v % panels + 1 < panels || lanes == kLanes) {
+      store_u16(out, to_bf16(y[v]));
+    } else {
+      store_u16_first(out, to_bf16(y[v]), lanes);
+    }
+  });
+}
+
 /// Bias and activation of `rows` rows of a tile's sums from row `first` on. `lanes` says how many
 /// channels its last panel has.
-template <Activation activation, std::size_t panels, std::size_t rows>
+template <Activation activation, bool narrow, std::size_t panels, std::size_t rows>
 WEIR_INLINED inline void finish_rows_of_tile(const MatmulArgs& args, const MatmulTile<MatmulArgs>& tile,
                                              const MatmulSum* sums, const TileTarget& target, std::size_t first,
                                              int lanes) {
@@ -73,6 +88,7 @@ WEIR_INLINED inline void finish_rows_of_tile(const MatmulArgs& args, const Matmu
     y[v] = linear_value(args, sums + (row * kTilePanels + kPanel) * kLanes, tile.first_row + row, channel);
   });
   activate<activation>(y);
+  if constexpr (narrow) return store_halves<panels>(y, target, first, lanes);
   unroll<kVectors>([&]<int v>() WEIR_INLINED {
     float* out = target.values + (first + v / panels) * target.stride + v % panels * kLanes;
     if (v % panels + 1 < panels || lanes == kLanes) {
@@ -92,20 +108,20 @@ WEIR_INLINED inline void finish_rows_of_tile(const MatmulArgs& args, const Matmu
   });
 }
 
-template <Activation activation, std::size_t panels = kTilePanels>
+template <Activation activation, bool narrow, std::size_t panels = kTilePanels>
 inline void finish_tile(const MatmulArgs& args, const MatmulTile<MatmulArgs>& tile, const MatmulSum* sums,
                         const TileTarget& target) {
   if constexpr (panels > 1) {
-    if (tile.panels != panels) return finish_tile<activation, panels - 1>(args, tile, sums, target);
+    if (tile.panels != panels) return finish_tile<activation, narrow, panels - 1>(args, tile, sums, target);
   }
   const int partial = static_cast<int>(target.channels % kLanes);
   const int lanes = partial == 0 ? kLanes : partial;
   constexpr std::size_t kRows = kFinishedVectors / panels;
   std::size_t r = 0;
   for (; r + kRows <= tile.rows; r += kRows) {
-    finish_rows_of_tile<activation, panels, kRows>(args, tile, sums, target, r, lanes);
+    finish_rows_of_tile<activation, narrow, panels, kRows>(args, tile, sums, target, r, lanes);
   }
-  for (; r < tile.rows; ++r) finish_rows_of_tile<activation, panels, 1>(args, tile, sums, target, r, lanes);
+  for (; r < tile.rows; ++r) finish_rows_of_tile<activation, narrow, panels, 1>(args, tile, sums, target, r, lanes);
 }
 
 inline MatmulTile<MatmulArgs> tile_at(const MatmulArgs& args, std::size_t row, IndexRange rows, std::size_t panel,
@@ -134,58 +150,75 @@ inline MatmulTile<MatmulArgs> tile_at(const MatmulArgs& args, std::size_t row, I
   return tile;
 }
 
+/// Where the products of some rows go; the first row comes first.
+struct ProductRows {
+  UnfinishedRows fp32;
+  std::uint16_t* halves = nullptr;  ///< instead of fp32, as far apart
+  std::int32_t* bounds = nullptr;   ///< [rows][2][16], see store_bounds; null: not wanted
+
+  ProductRows from(std::size_t row) const {
+    const std::size_t offset = row * fp32.stride;
+    if (halves != nullptr) return {{nullptr, fp32.stride}, halves + offset, nullptr};
+    return {{fp32.values + offset, fp32.stride}, nullptr, bounds == nullptr ? nullptr : bounds + row * 2 * kLanes};
+  }
+  TileTarget tile(std::size_t row, std::size_t channel, std::size_t channels) const {
+    const ProductRows rows = from(row);
+    if (halves != nullptr) return {nullptr, rows.halves + channel, fp32.stride, nullptr, channels};
+    return {rows.fp32.values + channel, nullptr, fp32.stride, rows.bounds, channels};
+  }
+};
+
 /// All tiles of some rows and panels, for rows that all tiles (but perhaps the last) fill.
-template <Activation activation>
-inline void products_of(const MatmulArgs& args, IndexRange rows, IndexRange panels, UnfinishedRows out,
-                        std::int32_t* bounds) {
+template <Activation activation, bool narrow>
+inline void products_of(const MatmulArgs& args, IndexRange rows, IndexRange panels, const ProductRows& out) {
   alignas(64) MatmulSum sums[kTileRows * kTilePanels * kLanes];
   for (std::size_t panel = panels.begin; panel < panels.end; panel += kTilePanels) {
     for (std::size_t row = rows.begin; row < rows.end; row += kTileRows) {
       const MatmulTile<MatmulArgs> tile = tile_at(args, row, rows, panel, panels.end);
       tile_products(tile, sums);
       const std::size_t left = args.weights.channels - tile.first_channel;
-      const std::size_t offset = row - rows.begin;
-      finish_tile<activation>(args, tile, sums,
-                              {out.values + offset * out.stride + tile.first_channel, out.stride,
-                               bounds == nullptr ? nullptr : bounds + offset * 2 * kLanes,
-                               left < tile.panels * kLanes ? left : tile.panels * kLanes});
+      const std::size_t channels = left < tile.panels * kLanes ? left : tile.panels * kLanes;
+      finish_tile<activation, narrow>(args, tile, sums, out.tile(row - rows.begin, tile.first_channel, channels));
     }
   }
 }
 
-template <Activation activation>
-inline void products_activated(const MatmulArgs& args, IndexRange rows, IndexRange panels, UnfinishedRows out,
-                               std::int32_t* bounds) {
+template <Activation activation, bool narrow>
+inline void products_configured(const MatmulArgs& args, IndexRange rows, IndexRange panels, const ProductRows& out) {
   if constexpr (!kTilesAreConfigured) {
-    return products_of<activation>(args, rows, panels, out, bounds);
+    return products_of<activation, narrow>(args, rows, panels, out);
   }
   const std::size_t count = rows.end - rows.begin;
   const std::size_t whole = count / kTileRows * kTileRows;
   if (whole != 0) {
     configure_tiles(kTileRows);
-    products_of<activation>(args, {rows.begin, rows.begin + whole}, panels, out, bounds);
+    products_of<activation, narrow>(args, {rows.begin, rows.begin + whole}, panels, out);
   }
   if (whole != count) {
     configure_tiles(count - whole);
-    products_of<activation>(args, {rows.begin + whole, rows.end}, panels, {out.values + whole * out.stride, out.stride},
-                            bounds == nullptr ? nullptr : bounds + whole * 2 * kLanes);
+    products_of<activation, narrow>(args, {rows.begin + whole, rows.end}, panels, out.from(whole));
   }
   release_tiles();
 }
 
-inline void products_tracked(const MatmulArgs& args, IndexRange rows, IndexRange panels, UnfinishedRows out,
-                             std::int32_t* bounds) {
+template <Activation activation>
+inline void products_activated(const MatmulArgs& args, IndexRange rows, IndexRange panels, const ProductRows& out) {
+  if (out.halves != nullptr) return products_configured<activation, true>(args, rows, panels, out);
+  products_configured<activation, false>(args, rows, panels, out);
+}
+
+inline void products_tracked(const MatmulArgs& args, IndexRange rows, IndexRange panels, const ProductRows& out) {
   switch (args.gated ? Activation::kNone : args.activation) {
     case Activation::kNone:
-      return products_activated<Activation::kNone>(args, rows, panels, out, bounds);
+      return products_activated<Activation::kNone>(args, rows, panels, out);
     case Activation::kGeluErf:
-      return products_activated<Activation::kGeluErf>(args, rows, panels, out, bounds);
+      return products_activated<Activation::kGeluErf>(args, rows, panels, out);
     case Activation::kGeluTanh:
-      return products_activated<Activation::kGeluTanh>(args, rows, panels, out, bounds);
+      return products_activated<Activation::kGeluTanh>(args, rows, panels, out);
     case Activation::kSilu:
-      return products_activated<Activation::kSilu>(args, rows, panels, out, bounds);
+      return products_activated<Activation::kSilu>(args, rows, panels, out);
     case Activation::kRelu:
-      return products_activated<Activation::kRelu>(args, rows, panels, out, bounds);
+      return products_activated<Activation::kRelu>(args, rows, panels, out);
   }
 }
 
@@ -292,23 +325,37 @@ inline void finish_tracked(const MatmulArgs& args, IndexRange range, UnfinishedR
   }
 }
 
+/// Products whose bf16 rows are the result, rows `rows.begin` ... of args.out_bf16.
+inline void run_bf16(const MatmulArgs& args, IndexRange block, IndexRange panels) {
+  std::uint16_t* first = args.out_bf16 + block.begin * args.out_bf16_stride;
+  products_tracked(args, block, panels, {{nullptr, args.out_bf16_stride}, first, nullptr});
+  for (std::size_t r = 0; r < block.end - block.begin; ++r) {
+    pad_bf16_row(first + r * args.out_bf16_stride, args.weights.channels);
+  }
+}
+
 inline void run_generic(const MatmulArgs& args, IndexRange rows, float* scratch) {
   const IndexRange panels = {0, args.weights.panels()};
   const std::size_t weights_bytes = args.weights.panels() * args.weights.panel_size() * sizeof(*args.weights.values);
   const std::size_t step = weights_bytes > kCachedWeightsBytes ? kMaximumBlockRows : kBlockRows;
   const bool direct = products_are_the_result(args);
+  const bool narrow = bf16_products_are_the_result(args);
   const bool track = args.quantized != nullptr && !args.gated && args.residual == nullptr && args.layer_norm == nullptr;
-  auto* bounds = reinterpret_cast<std::int32_t*>(scratch);
+  std::int32_t* bounds = track ? reinterpret_cast<std::int32_t*>(scratch) : nullptr;
   float* block_values = scratch + kMaximumBlockRows * 2 * kLanes;
   for (std::size_t row = rows.begin; row < rows.end; row += step) {
     const IndexRange block = {row, rows.end - row < step ? rows.end : row + step};
+    if (narrow) {
+      run_bf16(args, block, panels);
+      continue;
+    }
     const UnfinishedRows unfinished = direct ? UnfinishedRows{args.out + row * args.out_stride, args.out_stride}
                                              : UnfinishedRows{block_values, args.weights.padded_channels()};
     if (track) {
       for (std::size_t r = 0; r < block.end - block.begin; ++r) store_bounds(bounds + r * 2 * kLanes, zero_bounds());
     }
-    products_tracked(args, block, panels, unfinished, track ? bounds : nullptr);
-    finish_tracked(args, block, unfinished, track ? bounds : nullptr);
+    products_tracked(args, block, panels, {unfinished, nullptr, bounds});
+    finish_tracked(args, block, unfinished, bounds);
   }
 }
 
@@ -325,7 +372,7 @@ inline void run_generic(const MatmulArgs& args, IndexRange rows, float* scratch)
     run_generic(args, rows, scratch);                                                                             \
   }                                                                                                               \
   void family##_products_##name(const MatmulArgs& args, IndexRange rows, IndexRange panels, UnfinishedRows out) { \
-    products_tracked(args, rows, panels, out, nullptr);                                                           \
+    products_tracked(args, rows, panels, {out, nullptr, nullptr});                                                \
   }                                                                                                               \
   void family##_finish_##name(const MatmulArgs& args, IndexRange rows, UnfinishedRows in) {                       \
     finish_tracked(args, rows, in, nullptr);                                                                      \

@@ -84,6 +84,18 @@ template <int count>
 inline I32x16 shift_right(I32x16 a) {
   return {_mm256_srli_epi32(a.low, count), _mm256_srli_epi32(a.high, count)};
 }
+inline I32x16 min_unsigned(I32x16 a, I32x16 b) {
+  return {_mm256_min_epu32(a.low, b.low), _mm256_min_epu32(a.high, b.high)};
+}
+inline I32x16 load_u16(const std::uint16_t* p) {
+  const auto* words = reinterpret_cast<const __m128i*>(p);
+  return {_mm256_cvtepu16_epi32(_mm_loadu_si128(words)), _mm256_cvtepu16_epi32(_mm_loadu_si128(words + 1))};
+}
+inline I32x16 load_u16_first(const std::uint16_t* p, int n) {
+  alignas(32) std::uint16_t all[kLanes] = {};
+  for (int i = 0; i < n; ++i) all[i] = p[i];
+  return load_u16(all);
+}
 inline I32x16 load_pairs(const std::uint16_t* p) { return {load_half(p), load_half(p + 16)}; }
 
 inline F32x16 to_f32(I32x16 a) { return {_mm256_cvtepi32_ps(a.low), _mm256_cvtepi32_ps(a.high)}; }

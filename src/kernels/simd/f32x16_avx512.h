@@ -54,6 +54,13 @@ template <int count>
 inline I32x16 shift_right(I32x16 a) {
   return {_mm512_srli_epi32(a.v, count)};
 }
+inline I32x16 min_unsigned(I32x16 a, I32x16 b) { return {_mm512_min_epu32(a.v, b.v)}; }
+inline I32x16 load_u16(const std::uint16_t* p) {
+  return {_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
+}
+inline I32x16 load_u16_first(const std::uint16_t* p, int n) {
+  return {_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(first_lanes(n), p))};
+}
 inline I32x16 load_pairs(const std::uint16_t* p) { return {_mm512_loadu_si512(p)}; }
 
 inline F32x16 to_f32(I32x16 a) { return {_mm512_cvtepi32_ps(a.v)}; }

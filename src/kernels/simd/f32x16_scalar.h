@@ -129,6 +129,17 @@ inline I32x16 shift_right(I32x16 a) {
   return map_lanes<I32x16>(
       [=](int i) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(a.lane[i]) >> count); });
 }
+/// The lesser one, the numbers taken without sign.
+inline I32x16 min_unsigned(I32x16 a, I32x16 b) {
+  return map_lanes<I32x16>([=](int i) {
+    return static_cast<std::uint32_t>(a.lane[i]) < static_cast<std::uint32_t>(b.lane[i]) ? a.lane[i] : b.lane[i];
+  });
+}
+/// The first `n` 16-bit numbers of memory, the other lanes zero.
+inline I32x16 load_u16_first(const std::uint16_t* p, int n) {
+  return map_lanes<I32x16>([=](int i) { return i < n ? std::int32_t{p[i]} : 0; });
+}
+inline I32x16 load_u16(const std::uint16_t* p) { return load_u16_first(p, kLanes); }
 /// Sixteen pairs of 16-bit numbers, the first of each pair in the low half.
 inline I32x16 load_pairs(const std::uint16_t* p) {
   return map_lanes<I32x16>([=](int i) {

@@ -4,6 +4,7 @@
 // A family's `Problem` is made from a Shape, derives from EpilogueInputs and has args() and exact(row, channel).
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <thread>
@@ -76,7 +77,9 @@ struct Output {
       : values(s.rows * s.channels),
         bf16(s.rows * padded_bf16_columns(s.channels)),
         bytes(s.rows * padded_columns(s.channels)),
-        scale(s.rows) {}
+        scale(s.rows) {
+    std::fill(bf16.begin(), bf16.end(), std::uint16_t{0xffff});
+  }
   Output(const Shape& s, const Epilogue& wanted) : Output(results(s, wanted)) {}
   static Shape results(const Shape& s, const Epilogue& wanted) {
     return {s.rows, s.inputs, wanted.gated ? s.channels / 2 : s.channels};
@@ -102,6 +105,14 @@ inline void expect_same(const Output& expected, const Output& actual, const std:
   EXPECT_TRUE(same_bits(expected.bf16, actual.bf16)) << what << ' ' << shape;
   EXPECT_TRUE(same_bits(expected.bytes, actual.bytes)) << what << ' ' << shape;
   EXPECT_TRUE(same_bits(expected.scale, actual.scale)) << what << ' ' << shape;
+}
+
+inline void expect_zero_padding(const Output& out, const std::string& what, const Shape& results) {
+  const std::size_t stride = padded_bf16_columns(results.channels);
+  for (std::size_t i = 0; i < out.bf16.size(); ++i) {
+    if (i % stride < results.channels) continue;
+    ASSERT_EQ(out.bf16[i], 0) << what << ' ' << results;
+  }
 }
 
 template <class Args>
@@ -170,6 +181,7 @@ void expect_bits_of(const MatmulVariant<Args>& reference, const std::vector<cons
       if (epilogue.gated && shape.channels % 2 != 0) continue;
       Output expected(shape, epilogue);
       run_alone(reference, with_epilogue(problem, epilogue, norm, expected));
+      if (epilogue.bf16) expect_zero_padding(expected, reference.name, Output::results(shape, epilogue));
       for (const auto* variant : variants) {
         Output actual(shape, epilogue);
         run_alone(*variant, with_epilogue(problem, epilogue, norm, actual));
