@@ -52,8 +52,8 @@ enum class Layout {
 
 /// What the graph's output holds.
 enum class Output {
-  kTokenVectors,  ///< float [batch, sequence, hidden]: pooling is ours.
-  kTextVectors,   ///< float [batch, hidden]: the graph has pooled already.
+  kTokenVectors,  ///< float [batch, sequence, numbers], or [tokens, numbers] of packed texts: pooling is ours.
+  kTextVectors,   ///< float [batch, numbers]: the graph has pooled already.
 };
 
 struct Lineage {
@@ -83,6 +83,8 @@ struct Manifest {
   Layout layout = Layout::kPadded;
   Output output = Output::kTokenVectors;
   std::string output_name = "last_hidden_state";
+  /// Of packed graphs with kTextVectors: a second output, float [tokens, token_width()]; empty: none.
+  std::string token_output_name;
   Pooling pooling = Pooling::kMean;
   bool normalize = true;  ///< L2-normalize vectors unless the request says otherwise.
 
@@ -90,12 +92,19 @@ struct Manifest {
   std::optional<std::string> default_prompt;         ///< A key of `prompts`.
   std::vector<std::uint32_t> matryoshka_dimensions;  ///< Lengths a vector may be cut to; empty: any shorter length.
 
-  // Of embedding models that give more than one kind of vector: what stands behind a token's own numbers.
+  // Of embedding models that give more than one kind of vector: what stands behind a token's own numbers, or alone in
+  // the output `token_output_name`.
   std::uint32_t multi_vector_dimensions = 0;  ///< Vectors of tokens, to be normalized; the first token has none.
   bool lexical_weights = false;               ///< One number: how much the token's word matters.
 
+  /// Numbers beside `dimensions`.
+  std::uint32_t more_numbers() const { return multi_vector_dimensions + (lexical_weights ? 1 : 0); }
   /// Numbers of a token, or of a text, in the graph's output.
-  std::uint32_t width() const { return dimensions + multi_vector_dimensions + (lexical_weights ? 1 : 0); }
+  std::uint32_t width() const { return dimensions + (token_output_name.empty() ? more_numbers() : 0); }
+  /// Numbers of a token, in the output that has tokens.
+  std::uint32_t token_width() const {
+    return token_output_name.empty() || more_numbers() == 0 ? width() : more_numbers();
+  }
 
   std::vector<std::string> labels;  ///< [dimensions], of classifiers.
   ScoreFunction score_function = ScoreFunction::kNone;
@@ -103,10 +112,11 @@ struct Manifest {
   Lineage lineage;
 };
 
-/// A text and the vector it must give.
+/// A text, or a pair of texts, and the vector it must give.
 struct Golden {
   std::string text;
-  std::vector<float> vector;  ///< [dimensions], pooled, and normalized if the manifest says so.
+  std::vector<float> vector;                       ///< [dimensions], pooled, and normalized if the manifest says so.
+  std::optional<std::string> pair = std::nullopt;  ///< The second text.
 };
 
 struct Bundle {

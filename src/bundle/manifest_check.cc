@@ -70,8 +70,8 @@ Status check_task(const Manifest& manifest, const std::string& file) {
       (!manifest.labels.empty() || manifest.score_function != ScoreFunction::kNone)) {
     return field_error(file, "labels", "and score_function are not for the task " + task);
   }
-  const bool more_vectors = manifest.width() != manifest.dimensions;
-  if (more_vectors && (manifest.task != Task::kEmbedding || manifest.output != Output::kTokenVectors)) {
+  const bool has_tokens = manifest.output == Output::kTokenVectors || !manifest.token_output_name.empty();
+  if (manifest.more_numbers() > 0 && (manifest.task != Task::kEmbedding || !has_tokens)) {
     return field_error(file, "multi_vector_dimensions",
                        "and lexical_weights are for embedding models whose graph gives token_vectors");
   }
@@ -93,8 +93,15 @@ Status check_manifest(const Manifest& manifest, const std::string& file) {
     return field_error(file, "precision", "is '" + manifest.precision + "'; this weir knows: fp32, fp16, bf16, int8",
                        ErrorKind::kUnsupported);
   }
-  if (manifest.layout == Layout::kPacked && manifest.output != Output::kTextVectors) {
-    return field_error(file, "layout", "is packed, but output.kind is not text_vectors: packed graphs pool themselves");
+  if (!manifest.token_output_name.empty() && manifest.lexical_weights && manifest.multi_vector_dimensions == 0) {
+    return field_error(file, "multi_vector_dimensions", "is 0, but output.token_name has lexical weights");
+  }
+  const bool has_second_output = !manifest.token_output_name.empty();
+  const bool may_have_one = manifest.layout == Layout::kPacked && manifest.output == Output::kTextVectors &&
+                            manifest.task == Task::kEmbedding && manifest.token_output_name != manifest.output_name;
+  if (has_second_output && !may_have_one) {
+    return field_error(file, "output.token_name",
+                       "is for packed embedding models whose output is text_vectors, and is not that output");
   }
   if (manifest.pad_token_id >= manifest.vocabulary_size) {
     return field_error(file, "pad_token_id",

@@ -101,6 +101,7 @@ Status read_output(dom::object object, const std::string& path, const std::strin
   std::string kind;
   fields.text("kind", kind, 1, 64);
   fields.text("name", manifest.output_name, 1, 1024);
+  if (fields.present("token_name")) fields.text("token_name", manifest.token_output_name, 1, 1024);
   WEIR_RETURN_IF_ERROR(fields.finish());
   const auto output = output_kind_from_name(kind);
   if (!output) {
@@ -193,6 +194,7 @@ Result<Golden> read_golden_text(dom::element element, const std::string& path, c
   golden.vector.reserve(dimensions);
   Fields fields(object, file, path);
   fields.text("text", golden.text, 1, kMaxTextBytes);
+  if (fields.present("pair")) fields.text("pair", golden.pair.emplace(), 1, kMaxTextBytes);
   fields.array("vector", dimensions, [&](dom::element number, const std::string& at) {
     return read_vector(number, at, file, golden.vector);
   });

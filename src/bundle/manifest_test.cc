@@ -23,6 +23,7 @@ Manifest sample() {
   manifest.layout = Layout::kPacked;
   manifest.output = Output::kTextVectors;
   manifest.output_name = "sentence_embedding";
+  manifest.token_output_name = "layer.1.output";
   manifest.pooling = Pooling::kLast;
   manifest.normalize = false;
   manifest.prompts = {{"query", "query: "}, {"passage", "line\nand\ttab\x01"}};
@@ -54,6 +55,7 @@ TEST(Manifest, ReadsWhatItWrote) {
   EXPECT_EQ(read->layout, Layout::kPacked);
   EXPECT_EQ(read->output, Output::kTextVectors);
   EXPECT_EQ(read->output_name, "sentence_embedding");
+  EXPECT_EQ(read->token_output_name, "layer.1.output");
   EXPECT_EQ(read->pooling, Pooling::kLast);
   EXPECT_FALSE(read->normalize);
   EXPECT_EQ(read->prompts, sample().prompts);
@@ -68,11 +70,41 @@ Manifest classifier() {
   Manifest manifest = sample();
   manifest.task = Task::kClassify;
   manifest.layout = Layout::kPadded;
+  manifest.token_output_name.clear();
   manifest.dimensions = 2;
   manifest.matryoshka_dimensions.clear();
   manifest.labels = {"bad \"one\"", "good"};
   manifest.score_function = ScoreFunction::kSoftmax;
   return manifest;
+}
+
+TEST(Manifest, NumbersBesideThoseOfTexts) {
+  Manifest manifest = sample();
+  EXPECT_EQ(manifest.token_width(), 4U);
+  manifest.multi_vector_dimensions = 3;
+  manifest.lexical_weights = true;
+  EXPECT_TRUE(check_manifest(manifest, "weir.json").ok());
+  EXPECT_EQ(manifest.width(), 4U);
+  EXPECT_EQ(manifest.token_width(), 4U);  // 3 and 1, in an output of their own
+  manifest.token_output_name.clear();
+  manifest.output = Output::kTokenVectors;
+  EXPECT_TRUE(check_manifest(manifest, "weir.json").ok());
+  EXPECT_EQ(manifest.width(), 8U);
+  EXPECT_EQ(manifest.token_width(), 8U);
+  manifest = sample();
+  manifest.lexical_weights = true;
+  EXPECT_TRUE(contains(check_manifest(manifest, "weir.json").error().message, "output.token_name has lexical weights"));
+}
+
+TEST(Manifest, PairsInGoldenTexts) {
+  const std::vector<Golden> golden = {{"a", {1}, "b"}, {"c", {2}}};
+  const auto read = parse_golden(golden_json(golden), "golden.json", 1);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->front().pair, "b");
+  EXPECT_FALSE(read->back().pair);
+  std::string empty = golden_json(golden);
+  empty.replace(empty.find("\"b\""), 3, "\"\"");
+  EXPECT_TRUE(contains(parse_golden(empty, "golden.json", 1).error().message, "'texts[0].pair': must not be empty"));
 }
 
 TEST(Manifest, LabelsAndScoreFunction) {
@@ -173,7 +205,9 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"\"pad_token_id\": 3", "\"pad_token_id\": 100", "outside the vocabulary of 100"},
         Broken{"\"has_token_type_ids\": false", "\"has_token_type_ids\": 0", "expected true or false, found a number"},
         Broken{"\"packed\"", "\"ragged\"", "'layout': is 'ragged'"},
-        Broken{"\"text_vectors\"", "\"token_vectors\"", "'layout': is packed, but output.kind is not text_vectors"},
+        Broken{"\"text_vectors\"", "\"token_vectors\"", "'output.token_name': is for packed embedding models"},
+        Broken{"\"packed\"", "\"padded\"", "'output.token_name': is for packed embedding models"},
+        Broken{"\"layer.1.output\"", "\"sentence_embedding\"", "'output.token_name': is for packed embedding models"},
         Broken{"\"kind\": \"text_vectors\"", "\"kind\": \"logits\"", "'output.kind': is 'logits'"},
         Broken{"\"kind\": \"text_vectors\",", "", "'output.kind': missing"},
         Broken{"\"sentence_embedding\"", "\"\"", "'output.name': must not be empty"},

@@ -52,7 +52,7 @@ void write_prompts(JsonWriter& json, const Manifest& manifest) {
 }
 
 void write_token_heads(JsonWriter& json, const Manifest& manifest) {
-  if (manifest.width() == manifest.dimensions) return;
+  if (manifest.more_numbers() == 0) return;
   json.field("multi_vector_dimensions", manifest.multi_vector_dimensions);
   json.key("lexical_weights");
   json.boolean(manifest.lexical_weights);
@@ -88,6 +88,7 @@ std::string manifest_json(const Manifest& manifest) {
   json.open('{');
   json.field("kind", output_kind_name(manifest.output));
   json.field("name", manifest.output_name);
+  if (!manifest.token_output_name.empty()) json.field("token_name", manifest.token_output_name);
   json.close('}');
   json.field("pooling", pooling_name(manifest.pooling));
   json.key("normalize");
@@ -111,6 +112,7 @@ std::string golden_json(const std::vector<Golden>& golden) {
   for (const auto& one : golden) {
     json.open('{');
     json.field("text", one.text);
+    if (one.pair) json.field("pair", *one.pair);
     json.key("vector");
     json.line_of_numbers(one.vector, append_number);
     json.close('}');

@@ -4,8 +4,8 @@
 // [batch, sequence]) and gives last_hidden_state (float [batch, sequence, hidden]).
 //
 // The packed form of a graph, on operators of ours (docs/operators.md), takes input_ids and token_type_ids (int64
-// [tokens]) and offsets (int64 [texts + 1]) and gives sentence_embedding (float [texts, hidden]): pooled, not
-// normalized.
+// [tokens]) and offsets (int64 [texts + 1]). What it gives is per text (float [texts, numbers]), per token (float
+// [tokens, numbers]), or both: packed_heads.h.
 //
 // Values; one thread.
 #pragma once
@@ -31,12 +31,7 @@ inline constexpr const char* kLogits = "logits";
 inline constexpr const char* kWordWeights = "word_weights";
 inline constexpr const char* kOffsets = "offsets";
 inline constexpr const char* kSentenceEmbedding = "sentence_embedding";
-
-/// How a packed graph computes.
-struct PackedForm {
-  std::string precision = "int8";  ///< Of the linear layers; kUnsupported names those that are not there.
-  std::string pooling = "mean";    ///< mean, cls, max or last.
-};
+inline constexpr const char* kTokenHeadsOutput = "token_heads";
 
 /// What a graph gives beside, or instead of, token vectors.
 enum class HeadKind {
@@ -62,6 +57,19 @@ struct HeadForm {
   const TokenHeads* beside = nullptr;  ///< Of kTokenHeads.
 };
 
+/// How a packed graph computes, and what.
+struct PackedForm {
+  std::string precision = "int8";  ///< Of the linear layers; kUnsupported names those that are not there.
+  std::string pooling = "mean";    ///< Of models without labels: mean, cls, max or last; others are not in the graph.
+  HeadForm head;
+};
+
+/// Names of a packed graph's outputs; empty: it has none of the kind.
+struct PackedOutputs {
+  std::string texts;
+  std::string tokens;
+};
+
 /// A model of a family, as its config.json describes it.
 class Architecture {
  public:
@@ -81,7 +89,7 @@ class Architecture {
   Status build(Weights& weights, onnx::GraphBuilder& graph, const HeadForm& head = {}) const;
 
   /// As build(), in packed form. kUnsupported also for models that the packed operators cannot compute.
-  Status build_packed(Weights& weights, onnx::GraphBuilder& graph, const PackedForm& form) const;
+  Result<PackedOutputs> build_packed(Weights& weights, onnx::GraphBuilder& graph, const PackedForm& form) const;
 
  private:
   Encoder encoder(const Weights& weights) const;

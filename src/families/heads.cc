@@ -38,21 +38,17 @@ std::string text_rows(const Encoder& encoder, const std::string& hidden, ModelGr
   return graph.node("Div", {sum, count}, "head.input");
 }
 
-Linear classifier(const Encoder& encoder, const Head& head, std::uint32_t labels) {
-  return {head.classifier, encoder.facts.hidden_size, labels, head.has_bias};
-}
-
 void add_text_labels(const Encoder& encoder, std::uint32_t labels, const std::string& hidden, ModelGraph& model) {
   const Head& head = encoder.text_head;
   const std::string rows = add_steps(head.steps, text_rows(encoder, hidden, model), model);
-  model.linear(classifier(encoder, head, labels), rows, kLogits);
+  model.linear(classifier_of(encoder, head, labels), rows, kLogits);
   model.graph().output(kLogits, ElementType::kFloat, {"batch", std::int64_t{labels}});
 }
 
 void add_token_labels(const Encoder& encoder, std::uint32_t labels, const std::string& hidden, ModelGraph& model) {
   const Head& head = encoder.token_head;
   const std::string rows = add_steps(head.steps, hidden, model);
-  const std::string flat = model.linear(classifier(encoder, head, labels), rows, "head.logits");
+  const std::string flat = model.linear(classifier_of(encoder, head, labels), rows, "head.logits");
   add_batch_axis(model, flat, labels, kLogits);
   model.graph().output(kLogits, ElementType::kFloat, {"batch", "sequence", std::int64_t{labels}});
 }
@@ -63,9 +59,8 @@ void add_words(const Encoder& encoder, const std::string& hidden, ModelGraph& mo
   const WordHead& head = *encoder.word_head;
   const std::uint64_t words = encoder.facts.vocabulary_size;
   const std::string rows = add_steps(head.steps, hidden, model);
-  const bool own_table = model.has(head.decoder + ".weight");
-  const std::string name = own_table ? head.decoder : encoder.embeddings.words.name;
-  std::vector<std::string> inputs = {rows, model.table({name, words, encoder.embeddings.words.columns})};
+  const Table table = {word_table(encoder, model), words, encoder.embeddings.words.columns};
+  std::vector<std::string> inputs = {rows, model.table(table)};
   if (!head.bias.empty()) {
     inputs.push_back(model.weight("head.bias", {static_cast<std::int64_t>(words)}, model.values({head.bias}, {words})));
   }
@@ -112,6 +107,15 @@ Status check_head(const Encoder& encoder, const HeadForm& head) {
   return Error(ErrorKind::kUnsupported,
                "models of the family " + encoder.facts.family + " are not supported with this head (architectures)",
                "config.json");
+}
+
+Linear classifier_of(const Encoder& encoder, const Head& head, std::uint32_t labels) {
+  return {head.classifier, encoder.facts.hidden_size, labels, head.has_bias};
+}
+
+std::string word_table(const Encoder& encoder, const ModelGraph& model) {
+  const std::string& own = encoder.word_head->decoder;
+  return model.has(own + ".weight") ? own : encoder.embeddings.words.name;
 }
 
 void add_head(const Encoder& encoder, const HeadForm& head, const std::string& hidden, ModelGraph& model) {

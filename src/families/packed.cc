@@ -13,22 +13,6 @@ namespace {
 
 using onnx::ElementType;
 
-const char* activation_attribute(Activation activation) {
-  switch (activation) {
-    case Activation::kGelu:
-      return "gelu_erf";
-    case Activation::kGeluTanh:
-      return "gelu_tanh";
-    case Activation::kRelu:
-      return "relu";
-    case Activation::kSilu:
-      return "silu";
-    case Activation::kTanh:
-      break;
-  }
-  return "none";
-}
-
 class PackedWriter {
  public:
   PackedWriter(const Encoder& encoder, ModelGraph& model, PackedPrecision precision)
@@ -104,7 +88,7 @@ class PackedWriter {
 
   /// The first linear layer of the feed-forward part, activated.
   PackedRows widened(const FeedForward& parts, const PackedRows& input, const std::string& name) {
-    const std::string activation = activation_attribute(encoder_.activation);
+    const std::string activation = packed_activation_name(encoder_.activation);
     if (!parts.gate) {
       return operators_.linear(name, input, parameters_.linear(name, {&parts.up}), activation, PackedWanted::kRows);
     }

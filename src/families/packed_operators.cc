@@ -11,8 +11,11 @@ namespace {
 struct Names {
   const char* precision;
   const char* op;
+  const char* word_weights;
 };
-constexpr Names kNames[] = {{"fp32", "LinearF32"}, {"bf16", "LinearBf16"}, {"int8", "LinearQ8"}};
+constexpr Names kNames[] = {{"fp32", "LinearF32", "WordWeightsF32"},
+                            {"bf16", "LinearBf16", "WordWeightsBf16"},
+                            {"int8", "LinearQ8", "WordWeightsQ8"}};
 
 const Names& names_of(PackedPrecision precision) { return kNames[static_cast<std::size_t>(precision)]; }
 
@@ -24,6 +27,22 @@ Result<PackedPrecision> read_packed_precision(const std::string& name) {
   }
   return Error(ErrorKind::kUnsupported, "packed graphs in " + name + " are not supported; weir has fp32, bf16 and int8",
                "--precision");
+}
+
+const char* packed_activation_name(Activation activation) {
+  switch (activation) {
+    case Activation::kGelu:
+      return "gelu_erf";
+    case Activation::kGeluTanh:
+      return "gelu_tanh";
+    case Activation::kRelu:
+      return "relu";
+    case Activation::kSilu:
+      return "silu";
+    case Activation::kTanh:
+      break;
+  }
+  return "none";
 }
 
 std::string PackedOperators::op(const char* end) const { return std::string(names_of(precision_).op) + end; }
@@ -109,6 +128,11 @@ PackedRows PackedOperators::residual_norm(const std::string& name, const PackedR
   graph_.weir_node(op("ResidualNorm"), inputs(input, {step.weights, step.residual, step.norm.gamma, step.norm.beta}),
                    outputs(result, step.wanted), {{"epsilon", step.norm.epsilon}, {"rows", attribute(step.wanted)}});
   return result;
+}
+
+void PackedOperators::word_weights(const std::string& name, const std::string& values, const std::string& offsets,
+                                   const std::string& weights) {
+  graph_.weir_node(names_of(precision_).word_weights, {values, offsets, weights}, {name});
 }
 
 PackedRows PackedOperators::layer_norm(const std::string& name, const LayerNorm& step) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "families/activation.h"
 #include "onnx/graph_builder.h"
 
 namespace weir::families {
@@ -36,6 +37,9 @@ enum class PackedPrecision : std::uint8_t { kFp32, kBf16, kInt8 };
 
 /// "fp32", "bf16" or "int8"; kUnsupported names what else.
 Result<PackedPrecision> read_packed_precision(const std::string& name);
+
+/// As the attribute `activation` of linear layers; "none" for what they do not have.
+const char* packed_activation_name(Activation activation);
 
 class PackedOperators {
  public:
@@ -64,6 +68,10 @@ class PackedOperators {
     PackedWanted wanted = PackedWanted::kBoth;
   };
   PackedRows residual_norm(const std::string& name, const PackedRows& input, const ResidualNorm& step);
+
+  /// Weights of words, of fp32 values.
+  void word_weights(const std::string& name, const std::string& values, const std::string& offsets,
+                    const std::string& weights);
 
   struct LayerNorm {
     std::string values;

@@ -86,14 +86,17 @@ Status Architecture::build(Weights& weights, onnx::GraphBuilder& graph, const He
   return model.finish();
 }
 
-Status Architecture::build_packed(Weights& weights, onnx::GraphBuilder& graph, const PackedForm& form) const {
+Result<PackedOutputs> Architecture::build_packed(Weights& weights, onnx::GraphBuilder& graph,
+                                                 const PackedForm& form) const {
   const Encoder described = encoder(weights);
   WEIR_ASSIGN_OR_RETURN(const PackedPrecision precision, read_packed_precision(form.precision));
   WEIR_RETURN_IF_ERROR(check_packed(described));
   WEIR_RETURN_IF_ERROR(check_packed_head(described, form));
   ModelGraph model(described, weights, graph);
-  add_packed_head(described, form, add_packed_encoder(described, model, precision), model);
-  return model.finish();
+  const std::string hidden = add_packed_encoder(described, model, precision);
+  PackedOutputs outputs = add_packed_head(described, form, precision, hidden, model);
+  WEIR_RETURN_IF_ERROR(model.finish());
+  return outputs;
 }
 
 Result<Architecture> read_architecture(const huggingface::JsonObject& config) {

@@ -14,17 +14,24 @@
 namespace weir::importer {
 namespace {
 
-Status write_graph(const families::Architecture& architecture, const safetensors::Checkpoint& checkpoint,
-                   const ConversionRequest& request, const bundle::Manifest& manifest, const families::HeadForm& head) {
+/// The names of a packed graph's outputs are its own.
+Result<families::PackedOutputs> write_graph(const families::Architecture& architecture,
+                                            const safetensors::Checkpoint& checkpoint, const ConversionRequest& request,
+                                            const bundle::Manifest& manifest, const families::HeadForm& head) {
   WEIR_ASSIGN_OR_RETURN(onnx::WeightsFile file,
                         onnx::WeightsFile::create(request.folder + "/model.weights", request.cancelled));
   families::Weights weights(checkpoint);
   onnx::GraphBuilder graph(architecture.facts().family, &file);
-  const families::PackedForm form{request.precision, std::string(bundle::pooling_name(manifest.pooling))};
-  WEIR_RETURN_IF_ERROR(request.packed ? architecture.build_packed(weights, graph, form)
-                                      : architecture.build(weights, graph, head));
+  families::PackedOutputs outputs;
+  if (request.packed) {
+    const families::PackedForm form{request.precision, std::string(bundle::pooling_name(manifest.pooling)), head};
+    WEIR_ASSIGN_OR_RETURN(outputs, architecture.build_packed(weights, graph, form));
+  } else {
+    WEIR_RETURN_IF_ERROR(architecture.build(weights, graph, head));
+  }
   WEIR_RETURN_IF_ERROR(file.finish());
-  return graph.save(request.folder + "/model.onnx");
+  WEIR_RETURN_IF_ERROR(graph.save(request.folder + "/model.onnx"));
+  return outputs;
 }
 
 Status check_dimensions(const huggingface::Layout& layout, const families::Facts& facts) {
@@ -82,16 +89,12 @@ Result<Plan> make_plan(const ConversionRequest& request) {
   WEIR_ASSIGN_OR_RETURN(plan.task, read_task(*plan.config, plan.layout, request.overrides, source.folders));
   if (plan.task.task == bundle::Task::kEmbedding) {
     WEIR_ASSIGN_OR_RETURN(plan.layout, huggingface::read_layout({source.folders, request.overrides, true}));
-  } else if (request.packed) {
-    return Error(ErrorKind::kUnsupported,
-                 "--precision: " + request.precision + " is not there yet for the task " +
-                     std::string(bundle::task_name(plan.task.task)) + "; take fp32",
-                 "--precision");
   }
   return plan;
 }
 
-void describe_output(const Plan& plan, const families::Facts& facts, bool packed, bundle::Manifest& manifest) {
+/// Of a padded graph.
+void describe_output(const Plan& plan, const families::Facts& facts, bundle::Manifest& manifest) {
   using bundle::Output;
   manifest.task = plan.task.task;
   manifest.labels = plan.task.labels;
@@ -100,9 +103,8 @@ void describe_output(const Plan& plan, const families::Facts& facts, bool packed
     case families::HeadKind::kNone:
     case families::HeadKind::kTokenHeads:
       manifest.dimensions = facts.hidden_size;
-      manifest.layout = packed ? bundle::Layout::kPacked : bundle::Layout::kPadded;
-      manifest.output = packed ? Output::kTextVectors : Output::kTokenVectors;
-      manifest.output_name = packed ? families::kSentenceEmbedding : families::kLastHiddenState;
+      manifest.output = Output::kTokenVectors;
+      manifest.output_name = families::kLastHiddenState;
       return;
     case families::HeadKind::kTextLabels:
     case families::HeadKind::kTokenLabels:
@@ -116,6 +118,14 @@ void describe_output(const Plan& plan, const families::Facts& facts, bool packed
       manifest.output = Output::kTextVectors;
       manifest.output_name = families::kWordWeights;
   }
+}
+
+void describe_packed_output(const families::PackedOutputs& outputs, bundle::Manifest& manifest) {
+  manifest.layout = bundle::Layout::kPacked;
+  const bool has_texts = !outputs.texts.empty();
+  manifest.output = has_texts ? bundle::Output::kTextVectors : bundle::Output::kTokenVectors;
+  manifest.output_name = has_texts ? outputs.texts : outputs.tokens;
+  if (has_texts) manifest.token_output_name = outputs.tokens;
 }
 
 }  // namespace
@@ -141,25 +151,20 @@ Result<Conversion> convert_checkpoint(const ConversionRequest& request) {
   manifest.has_token_type_ids = facts.has_token_type_ids;
   manifest.precision = request.precision;
   const bool is_embedding = plan.task.task == bundle::Task::kEmbedding;
-  describe_output(plan, facts, request.packed, manifest);
+  describe_output(plan, facts, manifest);
   WEIR_ASSIGN_OR_RETURN(const auto lengths, plan.config->counts("matryoshka_dimensions", manifest.dimensions));
   if (lengths && is_embedding) manifest.matryoshka_dimensions = *lengths;
   std::optional<families::TokenHeads> beside;
   if (is_embedding) {
     WEIR_ASSIGN_OR_RETURN(beside, read_token_heads(plan.folder, facts.hidden_size, conversion.files));
   }
-  if (beside && request.packed) {
-    return Error(ErrorKind::kUnsupported,
-                 "--precision: packed graphs give one vector per text, and this model also gives word weights and "
-                 "vectors of tokens (sparse_linear.pt, colbert_linear.pt); without those files it is packed",
-                 "--precision");
-  }
   if (beside) {
     plan.task.head = {families::HeadKind::kTokenHeads, 0, &*beside};
     manifest.multi_vector_dimensions = beside->vector_dimensions;
     manifest.lexical_weights = true;
   }
-  WEIR_RETURN_IF_ERROR(write_graph(architecture, checkpoint, request, manifest, plan.task.head));
+  WEIR_ASSIGN_OR_RETURN(const auto outputs, write_graph(architecture, checkpoint, request, manifest, plan.task.head));
+  if (request.packed) describe_packed_output(outputs, manifest);
   manifest.lineage.steps = {"import: " + facts.family + ", " + request.precision + (request.packed ? ", packed" : "") +
                             (is_embedding ? "" : ", " + std::string(bundle::task_name(manifest.task)))};
   conversion.files.insert(conversion.files.end(), plan.layout.files.begin(), plan.layout.files.end());

@@ -79,8 +79,8 @@ Result<Distance> compare(const bundle::Bundle& bundle, const std::string& expect
   Encodings all;
   tokenizers::EncodeOptions options;
   options.max_tokens = bundle.manifest.max_tokens;
-  for (const auto& [text, vector] : expected) {
-    WEIR_ASSIGN_OR_RETURN(tokenizers::Encoding encoding, tokenizer->encode(text, options));
+  for (const bundle::Golden& one : expected) {
+    WEIR_ASSIGN_OR_RETURN(tokenizers::Encoding encoding, tokenizer->encode(one.text, options));
     all.push_back(std::move(encoding));
   }
   WEIR_ASSIGN_OR_RETURN(const auto together, embed(*session, bundle.manifest, all));

@@ -71,8 +71,9 @@ class Import {
     }
     manifest.name = options_.name.empty() ? target_name(options_.target) : options_.name;
     WEIR_RETURN_IF_ERROR(step("computing golden vectors"));
-    WEIR_ASSIGN_OR_RETURN(const auto golden,
-                          compute_golden({staged.path(), golden_texts(), options_.cancelled}, manifest, *tokenizer));
+    WEIR_ASSIGN_OR_RETURN(
+        const auto golden,
+        compute_golden({staged.path(), golden_texts(manifest.task), options_.cancelled}, manifest, *tokenizer));
     WEIR_RETURN_IF_ERROR(step("hashing the sources"));
     WEIR_RETURN_IF_ERROR(fill_lineage(conversion, source));
     WEIR_RETURN_IF_ERROR(bundle::write_manifest(staged.path(), manifest));

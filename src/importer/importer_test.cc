@@ -201,12 +201,37 @@ TEST_F(ImporterTest, PrecisionsThatAreNotThereAreRefused) {
 }
 
 TEST(Agreement, IsAskedOfEachPrecision) {
-  EXPECT_TRUE((Agreement{33, 0.998, 0.99}.good("int8")));
-  EXPECT_FALSE((Agreement{33, 0.998, 0.984}.good("int8")));
-  EXPECT_FALSE((Agreement{33, 0.998, 0.99}.good("bf16")));
-  EXPECT_TRUE((Agreement{33, 0.99995, 0.9999}.good("bf16")));
-  EXPECT_FALSE((Agreement{33, 0.99995, 0.9999}.good("fp32")));
-  EXPECT_EQ(Agreement::asked("int8"), "0.997 on average and 0.985 at least");
+  const auto cosines = [](double mean, double least) {
+    Agreement agreement;
+    agreement.mean_cosine = mean;
+    agreement.least_cosine = least;
+    return agreement;
+  };
+  EXPECT_TRUE(cosines(0.998, 0.99).good("int8"));
+  EXPECT_FALSE(cosines(0.998, 0.984).good("int8"));
+  EXPECT_FALSE(cosines(0.998, 0.99).good("bf16"));
+  EXPECT_TRUE(cosines(0.99995, 0.9999).good("bf16"));
+  EXPECT_FALSE(cosines(0.99995, 0.9999).good("fp32"));
+  EXPECT_EQ(Agreement().asked("int8"), "a cosine of 0.997 on average and 0.985 at least");
+}
+
+TEST(Agreement, OfScoresAndLabels) {
+  Agreement scores;
+  scores.measure = measure_of(bundle::Task::kRerank);
+  scores.concordance = 0.995;
+  EXPECT_TRUE(scores.good("int8"));
+  EXPECT_FALSE(scores.good("bf16"));
+  EXPECT_EQ(scores.asked("bf16"), "a concordance of 0.9995");
+  Agreement labels;
+  labels.measure = measure_of(bundle::Task::kTokenClassify);
+  labels.same_label = 0.96;
+  labels.mean_difference = 0.01;
+  EXPECT_TRUE(labels.good("int8"));
+  labels.mean_difference = 0.03;
+  EXPECT_FALSE(labels.good("int8"));
+  labels.mean_difference = 0;
+  EXPECT_FALSE(labels.good("fp32"));
+  EXPECT_EQ(labels.asked("int8"), "95 % same labels and 0.02 between probabilities");
 }
 
 TEST_F(ImporterTest, ShardedForm) {

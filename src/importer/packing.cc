@@ -76,7 +76,7 @@ class Packer {
                                                                  *request_.tokenizer, request_.conversion.cancelled));
     const bool agrees = packing_.agreement->good(precision);
     add_reason(precision +
-               (agrees ? " agrees with fp32" : " is further from fp32 than " + Agreement::asked(precision)));
+               (agrees ? " agrees with fp32" : " is further from fp32 than " + packing_.agreement->asked(precision)));
     if (!agrees && !is_ordered) return false;
     WEIR_RETURN_IF_ERROR(move_graph(conversion.folder, reference.folder));
     packed.manifest.lineage.steps.front() += "; " + packing_.agreement->text();

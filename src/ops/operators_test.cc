@@ -36,7 +36,7 @@ Status write_packed(const std::string& source, const std::string& folder, const 
   WEIR_ASSIGN_OR_RETURN(auto file, onnx::WeightsFile::create(folder + "/model.weights"));
   families::Weights weights(checkpoint);
   onnx::GraphBuilder graph("bert", &file);
-  WEIR_RETURN_IF_ERROR(architecture.build_packed(weights, graph, {precision, "mean"}));
+  WEIR_RETURN_IF_ERROR(architecture.build_packed(weights, graph, {precision, "mean", {}}));
   WEIR_RETURN_IF_ERROR(file.finish());
   return graph.save(folder + "/model.onnx");
 }

@@ -176,12 +176,21 @@ const std::vector<TensorInfo>& Session::inputs() const { return impl_->inputs; }
 const std::vector<TensorInfo>& Session::outputs() const { return impl_->outputs; }
 
 Result<Tensor> Session::run(const Batch& batch, const std::string& output_name, bool shrink) {
-  const auto output = std::find_if(impl_->outputs.begin(), impl_->outputs.end(),
-                                   [&](const TensorInfo& info) { return info.name == output_name; });
-  if (output == impl_->outputs.end() || output->type != "float") {
-    return Error(ErrorKind::kInvalidArgument, impl_->path + ": has no float output '" + output_name + "'", output_name);
+  WEIR_ASSIGN_OR_RETURN(auto tensors, run(batch, std::span(&output_name, 1), shrink));
+  return std::move(tensors.front());
+}
+
+Result<std::vector<Tensor>> Session::run(const Batch& batch, std::span<const std::string> output_names, bool shrink) {
+  std::vector<const char*> wanted;
+  for (const std::string& name : output_names) {
+    const auto output = std::find_if(impl_->outputs.begin(), impl_->outputs.end(),
+                                     [&](const TensorInfo& info) { return info.name == name; });
+    if (output == impl_->outputs.end() || output->type != "float") {
+      return Error(ErrorKind::kInvalidArgument, impl_->path + ": has no float output '" + name + "'", name);
+    }
+    wanted.push_back(name.c_str());
   }
-  return catching(impl_->path, [&]() -> Result<Tensor> {
+  return catching(impl_->path, [&]() -> Result<std::vector<Tensor>> {
     std::vector<const char*> names;
     std::vector<Ort::Value> values;
     for (const auto& input : impl_->inputs) {
@@ -196,15 +205,16 @@ Result<Tensor> Session::run(const Batch& batch, const std::string& output_name, 
       values.push_back(Ort::Value::CreateTensor<std::int64_t>(impl_->memory, const_cast<std::int64_t*>(span.data()),
                                                               span.size(), shape.data(), shape.size()));
     }
-    const char* wanted = output_name.c_str();
     auto results = impl_->session->Run(shrink ? impl_->shrinking : impl_->plain, names.data(), values.data(),
-                                       values.size(), &wanted, 1);
-    Tensor tensor;
-    const auto info = results.front().GetTensorTypeAndShapeInfo();
-    tensor.shape_ = info.GetShape();
-    tensor.values_ = {results.front().GetTensorData<float>(), info.GetElementCount()};
-    tensor.impl_ = std::make_unique<Tensor::Impl>(Tensor::Impl{std::move(results.front())});
-    return tensor;
+                                       values.size(), wanted.data(), wanted.size());
+    std::vector<Tensor> tensors(results.size());
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const auto info = results[i].GetTensorTypeAndShapeInfo();
+      tensors[i].shape_ = info.GetShape();
+      tensors[i].values_ = {results[i].GetTensorData<float>(), info.GetElementCount()};
+      tensors[i].impl_ = std::make_unique<Tensor::Impl>(Tensor::Impl{std::move(results[i])});
+    }
+    return tensors;
   });
 }
 

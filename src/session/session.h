@@ -104,6 +104,8 @@ class Session {
   /// Computes `output_name` (float). kBackend with ONNX Runtime's message. Nothing is checked for NaN here: pooling
   /// does. `shrink` gives the arena's unused memory back afterwards.
   Result<Tensor> run(const Batch& batch, const std::string& output_name, bool shrink = false);
+  /// The same of several outputs, in their order.
+  Result<std::vector<Tensor>> run(const Batch& batch, std::span<const std::string> output_names, bool shrink = false);
 
  private:
   struct Impl;

@@ -227,14 +227,17 @@ void Engine::Impl::drop_finished(Batch& batch) {
 void Engine::Impl::compute_batch(Instance& instance, Batch batch, std::vector<const tokenizers::Encoding*>& texts) {
   texts.clear();
   std::size_t tokens = 0;
+  Instance::Wanted wanted{.texts = false};
   for (const auto& item : batch) {
     item.request->stage.store(Stage::kEngine, std::memory_order_relaxed);
     texts.push_back(&item.encoding());
     tokens += item.tokens();
+    (is_per_token(item.request->task, bundle.manifest) ? wanted.tokens : wanted.texts) = true;
   }
   const auto begin = Clock::now();
   const bool alone = busy.fetch_add(1, std::memory_order_relaxed) == 0 && texts.size() == 1;
-  Result<HiddenRows> rows = instance.compute(texts, alone && tokens >= kLeastWideTokens);
+  wanted.wide = alone && tokens >= kLeastWideTokens;
+  Result<HiddenRows> rows = instance.compute(texts, wanted);
   busy.fetch_sub(1, std::memory_order_relaxed);
   counters.seconds.observe(std::chrono::duration<double>(Clock::now() - begin).count());
   counters.batches.add();
@@ -280,7 +283,7 @@ Result<HiddenRows> Engine::compute(std::span<const tokenizers::Encoding> texts) 
   assert(impl_->phase == Impl::Phase::kLoad);
   impl_->compute_texts.clear();
   for (const auto& text : texts) impl_->compute_texts.push_back(&text);
-  return impl_->instances.front()->compute(impl_->compute_texts);
+  return impl_->instances.front()->compute(impl_->compute_texts, {});
 }
 
 void Engine::start(Next next, Complete complete) {

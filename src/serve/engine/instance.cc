@@ -38,24 +38,21 @@ Status check_input(const session::TensorInfo& input, const bundle::Bundle& bundl
   return {};
 }
 
-Status check_output(const session::Session& session, const bundle::Bundle& bundle) {
+Status check_output(const session::Session& session, const bundle::Bundle& bundle, const std::string& name,
+                    std::size_t rank, std::uint32_t width) {
   const std::string& path = bundle.model_path();
-  const auto& manifest = bundle.manifest;
   const auto& outputs = session.outputs();
-  const auto output =
-      std::find_if(outputs.begin(), outputs.end(), [&](const auto& info) { return info.name == manifest.output_name; });
+  const auto output = std::find_if(outputs.begin(), outputs.end(), [&](const auto& info) { return info.name == name; });
   if (output == outputs.end()) {
-    return Error(ErrorKind::kCorrupt,
-                 path + ": the graph has no output '" + manifest.output_name + "', which weir.json names", path);
+    return Error(ErrorKind::kCorrupt, path + ": the graph has no output '" + name + "', which weir.json names", path);
   }
-  const std::size_t rank = manifest.output == bundle::Output::kTokenVectors ? 3 : 2;
   const bool fits = output->type == "float" && output->shape.size() == rank &&
-                    (output->shape.back() < 0 || output->shape.back() == std::int64_t{manifest.width()});
+                    (output->shape.back() < 0 || output->shape.back() == std::int64_t{width});
   if (!fits) {
     return Error(ErrorKind::kCorrupt,
                  path + ": output '" + output->name + "' is " + output->type + " " + shape_text(output->shape) +
                      "; weir.json says float with " + std::to_string(rank) + " axes, the last one " +
-                     std::to_string(manifest.width()),
+                     std::to_string(width),
                  path);
   }
   return {};
@@ -63,7 +60,12 @@ Status check_output(const session::Session& session, const bundle::Bundle& bundl
 
 Status check_graph(const session::Session& session, const bundle::Bundle& bundle) {
   for (const auto& input : session.inputs()) WEIR_RETURN_IF_ERROR(check_input(input, bundle));
-  return check_output(session, bundle);
+  const bundle::Manifest& manifest = bundle.manifest;
+  const bool has_sequences =
+      manifest.output == bundle::Output::kTokenVectors && manifest.layout == bundle::Layout::kPadded;
+  WEIR_RETURN_IF_ERROR(check_output(session, bundle, manifest.output_name, has_sequences ? 3 : 2, manifest.width()));
+  if (manifest.token_output_name.empty()) return {};
+  return check_output(session, bundle, manifest.token_output_name, 2, manifest.token_width());
 }
 
 }  // namespace
@@ -135,8 +137,7 @@ void Instance::pack(std::span<const tokenizers::Encoding* const> texts) {
   }
 }
 
-Result<HiddenRows> Instance::compute(std::span<const tokenizers::Encoding* const> texts, bool wide) {
-  session::Session& session = wide && wide_session_ != nullptr ? *wide_session_ : *session_;
+Result<HiddenRows> Instance::compute(std::span<const tokenizers::Encoding* const> texts, Wanted wanted) {
   std::size_t columns = 1;
   for (const auto* text : texts) columns = std::max(columns, text->ids.size());
   if (manifest_.layout == bundle::Layout::kPacked) {
@@ -144,25 +145,55 @@ Result<HiddenRows> Instance::compute(std::span<const tokenizers::Encoding* const
   } else {
     pad(texts, columns);
   }
-  return run(session, texts.size(), columns);
+  return run(wanted, texts.size(), columns);
 }
 
-Result<HiddenRows> Instance::run(session::Session& session, std::size_t rows, std::size_t columns) {
+std::vector<std::string> Instance::output_names(Wanted wanted) const {
+  if (manifest_.token_output_name.empty() || !wanted.tokens) return {manifest_.output_name};
+  if (!wanted.texts) return {manifest_.token_output_name};
+  return {manifest_.output_name, manifest_.token_output_name};
+}
+
+Status Instance::check_shape(const session::Tensor& output, const std::string& name,
+                             const std::vector<std::int64_t>& wanted) const {
+  if (std::equal(wanted.begin(), wanted.end(), output.shape().begin(), output.shape().end())) return {};
+  return Error(
+      ErrorKind::kBackend,
+      place_ + ": output '" + name + "' has shape " + shape_text(output.shape()) + " instead of " + shape_text(wanted),
+      place_);
+}
+
+Result<HiddenRows> Instance::run(Wanted wanted, std::size_t rows, std::size_t columns) {
   release();
+  session::Session& session = wanted.wide && wide_session_ != nullptr ? *wide_session_ : *session_;
   const session::Batch batch{rows, columns, input_ids_, attention_mask_, token_type_ids_, offsets_};
   const bool shrink = input_ids_.size() > regular_tokens_;
-  WEIR_ASSIGN_OR_RETURN(output_, session.run(batch, manifest_.output_name, shrink));
-  const bool pooled = manifest_.output == bundle::Output::kTextVectors;
-  std::vector<std::int64_t> wanted = {static_cast<std::int64_t>(rows)};
-  if (!pooled) wanted.push_back(static_cast<std::int64_t>(columns));
-  wanted.push_back(manifest_.width());
-  if (!std::equal(wanted.begin(), wanted.end(), output_.shape().begin(), output_.shape().end())) {
-    return Error(ErrorKind::kBackend,
-                 place_ + ": output '" + manifest_.output_name + "' has shape " + shape_text(output_.shape()) +
-                     " instead of " + shape_text(wanted),
-                 place_);
+  const std::vector<std::string> names = output_names(wanted);
+  WEIR_ASSIGN_OR_RETURN(outputs_, session.run(batch, names, shrink));
+  const auto texts = static_cast<std::int64_t>(rows);
+  const auto tokens = static_cast<std::int64_t>(input_ids_.size());
+  HiddenRows result;
+  result.rows = rows;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool is_first = names[i] == manifest_.output_name;
+    const std::uint32_t width = is_first ? manifest_.width() : manifest_.token_width();
+    if (is_first && manifest_.output == bundle::Output::kTextVectors) {
+      WEIR_RETURN_IF_ERROR(check_shape(outputs_[i], names[i], {texts, width}));
+      result.values = outputs_[i].values();
+      result.hidden = width;
+    } else if (manifest_.layout == bundle::Layout::kPadded) {
+      WEIR_RETURN_IF_ERROR(check_shape(outputs_[i], names[i], {texts, static_cast<std::int64_t>(columns), width}));
+      result.values = outputs_[i].values();
+      result.columns = columns;
+      result.hidden = width;
+    } else {
+      WEIR_RETURN_IF_ERROR(check_shape(outputs_[i], names[i], {tokens, width}));
+      result.token_values = outputs_[i].values();
+      result.token_hidden = width;
+      result.offsets = offsets_;
+    }
   }
-  return HiddenRows{output_.values(), rows, pooled ? 0 : columns, manifest_.width()};
+  return result;
 }
 
 Result<Clock::duration> Instance::timed_run(BatchShape shape, bool wide) {
@@ -170,7 +201,7 @@ Result<Clock::duration> Instance::timed_run(BatchShape shape, bool wide) {
   text.ids.assign(shape.columns, static_cast<std::int32_t>(manifest_.pad_token_id));
   const std::vector<const tokenizers::Encoding*> texts(shape.rows, &text);
   const auto begin = Clock::now();
-  const auto rows = compute(texts, wide);
+  const auto rows = compute(texts, {.wide = wide});
   release();
   if (!rows.ok()) return rows.error();
   return Clock::now() - begin;

@@ -47,12 +47,17 @@ class Instance {
                                             const session::Options& wide_options, session::SharedWeights& weights);
   Instance(const bundle::Bundle& bundle, PackedSessions sessions, std::size_t regular_tokens);
 
-  /// Computes texts as one batch. `wide`: on the threads of all callers, if there are any. The rows are valid until the
-  /// next call or release().
-  Result<HiddenRows> compute(std::span<const tokenizers::Encoding* const> texts, bool wide = false);
+  /// What to compute, and how. Of a graph with one output that is what comes.
+  struct Wanted {
+    bool wide = false;  ///< On the threads of all callers, if there are any.
+    bool texts = true;
+    bool tokens = false;
+  };
+  /// Computes texts as one batch. The rows are valid until the next call or release().
+  Result<HiddenRows> compute(std::span<const tokenizers::Encoding* const> texts, Wanted wanted);
 
-  /// Lets go of the last output.
-  void release() { output_ = {}; }
+  /// Lets go of the last outputs.
+  void release() { outputs_.clear(); }
 
   /// Runs a short text, then the largest batch that is expected to take at most `limit`. `wide` as in compute().
   Status warm_up(BatchShape largest, Clock::duration limit, bool wide = false);
@@ -60,7 +65,10 @@ class Instance {
  private:
   void pad(std::span<const tokenizers::Encoding* const> texts, std::size_t columns);
   void pack(std::span<const tokenizers::Encoding* const> texts);
-  Result<HiddenRows> run(session::Session& session, std::size_t rows, std::size_t columns);
+  std::vector<std::string> output_names(Wanted wanted) const;
+  Result<HiddenRows> run(Wanted wanted, std::size_t rows, std::size_t columns);
+  Status check_shape(const session::Tensor& output, const std::string& name,
+                     const std::vector<std::int64_t>& wanted) const;
   Result<Clock::duration> timed_run(BatchShape shape, bool wide);
 
   std::string place_;  ///< For messages.
@@ -72,7 +80,7 @@ class Instance {
   std::vector<std::int64_t> attention_mask_;
   std::vector<std::int64_t> token_type_ids_;
   std::vector<std::int64_t> offsets_;  ///< Empty: padded.
-  session::Tensor output_;
+  std::vector<session::Tensor> outputs_;
 };
 
 }  // namespace weir::serve::engine

@@ -16,7 +16,7 @@ namespace weir::serve {
 /// How far a vector may be from its golden one.
 struct Tolerance {
   double min_cosine = 0.9999;
-  double max_difference = 1e-3;  ///< Of any one element.
+  double max_difference = 1e-3;  ///< Of any one element, times the largest where that is above 1.
 };
 
 /// By precision: what is quantized differs between processors, and between versions of weir, by more than fp32 does.

@@ -115,30 +115,30 @@ Status pool_tokens(std::span<const float> token_vectors, std::size_t hidden, con
 Status pool_row(const HiddenRows& hidden, std::size_t row, std::size_t tokens, const Rule& rule,
                 std::span<float> vector) {
   assert(row < hidden.rows);
-  if (hidden.columns == 0) {
+  if (hidden.has_text_vectors()) {
     Rule as_it_is = rule;
     as_it_is.pooling = bundle::Pooling::kCls;
     return pool_tokens(hidden.values.subspan(row * hidden.hidden, hidden.hidden), hidden.hidden, as_it_is, vector);
   }
-  assert(tokens <= hidden.columns);
-  const auto real = hidden.values.subspan(row * hidden.columns * hidden.hidden, tokens * hidden.hidden);
-  return pool_tokens(real, hidden.hidden, rule, vector);
+  return pool_tokens(hidden.tokens_of(row, tokens), hidden.numbers_per_token(), rule, vector);
 }
 
 TokenColumns columns_for(Task task, const bundle::Manifest& manifest) {
-  if (task == Task::kSparse) return {manifest.width() - 1, 1, false, false};
+  if (task == Task::kSparse) return {manifest.token_width() - 1, 1, false, false};
   if (manifest.multi_vector_dimensions == 0) return {0, manifest.dimensions, false, false};
-  return {manifest.dimensions, manifest.multi_vector_dimensions, true, true};
+  const std::size_t before = manifest.token_width() - manifest.more_numbers();
+  return {before, manifest.multi_vector_dimensions, true, true};
 }
 
 Status token_rows(const HiddenRows& hidden, std::size_t row, std::size_t tokens, const TokenColumns& columns,
                   std::vector<float>& vectors) {
-  assert(row < hidden.rows && tokens <= hidden.columns && columns.first + columns.count <= hidden.hidden);
-  const auto real = hidden.values.subspan(row * hidden.columns * hidden.hidden, tokens * hidden.hidden);
+  const std::size_t width = hidden.numbers_per_token();
+  assert(row < hidden.rows && columns.first + columns.count <= width);
+  const auto real = hidden.tokens_of(row, tokens);
   const std::size_t skipped = columns.skip_first_token ? 1 : 0;
   vectors.clear();
   for (std::size_t token = skipped; token < tokens; ++token) {
-    const auto wanted = real.subspan(token * hidden.hidden + columns.first, columns.count);
+    const auto wanted = real.subspan(token * width + columns.first, columns.count);
     vectors.insert(vectors.end(), wanted.begin(), wanted.end());
     if (columns.normalize) normalize(std::span(vectors).last(columns.count));
   }

@@ -38,7 +38,8 @@ bool does(Task task, const bundle::Manifest& manifest) {
     case Task::kEmbed:
       return own == bundle::Task::kEmbedding;
     case Task::kTokenVectors:
-      return own == bundle::Task::kEmbedding && manifest.output == bundle::Output::kTokenVectors;
+      return own == bundle::Task::kEmbedding &&
+             (manifest.output == bundle::Output::kTokenVectors || !manifest.token_output_name.empty());
     case Task::kRerank:
       return own == bundle::Task::kRerank;
     case Task::kClassify:
@@ -61,7 +62,8 @@ Status check_task(Task task, const ModelView& view) {
   const std::string name = "model '" + view.name + "'";
   if (task == Task::kTokenVectors && view.manifest.task == bundle::Task::kEmbedding) {
     return Error(ErrorKind::kInvalidArgument,
-                 name + " pools in its graph: it has no vectors of tokens (import it with --padded)", "model");
+                 name + " pools in its graph: it has no vectors of tokens (import it again, from its checkpoint)",
+                 "model");
   }
   return Error(ErrorKind::kInvalidArgument,
                name + " is for the task " + std::string(bundle::task_name(view.manifest.task)) +
