@@ -61,6 +61,11 @@ void add_flags(CLI::App& app, Flags& flags) {
          "fp32; bf16; int8, several times faster on CPUs with VNNI or AMX; auto: int8 where that is so and the vectors "
          "agree with fp32, else bf16, else fp32")
       ->default_str("fp32");
+  app.add_option(
+         "--attention", flags.options.attention,
+         "numbers inside attention: fp32, vectors are the same bits on every x86 CPU; bf16, faster on CPUs with "
+         "AMX, most of all for long texts; auto: bf16 with --precision bf16, else fp32")
+      ->default_str("auto");
   app.add_flag("--padded", flags.options.padded,
                "a graph of standard ONNX operators, which any ONNX Runtime computes; slower, and in fp32");
   app.add_option(

@@ -15,11 +15,11 @@ using onnx::ElementType;
 
 class PackedWriter {
  public:
-  PackedWriter(const Encoder& encoder, ModelGraph& model, PackedPrecision precision)
+  PackedWriter(const Encoder& encoder, ModelGraph& model, PackedNumbers numbers)
       : encoder_(encoder),
         model_(model),
         graph_(model.graph()),
-        operators_(graph_, precision),
+        operators_(graph_, numbers.layers, numbers.bf16_attention),
         parameters_(model, operators_),
         attention_(encoder, model, operators_, parameters_) {}
 
@@ -140,8 +140,8 @@ Status check_packed(const Encoder& encoder) {
                flag);
 }
 
-std::string add_packed_encoder(const Encoder& encoder, ModelGraph& model, PackedPrecision precision) {
-  return PackedWriter(encoder, model, precision).write();
+std::string add_packed_encoder(const Encoder& encoder, ModelGraph& model, PackedNumbers numbers) {
+  return PackedWriter(encoder, model, numbers).write();
 }
 
 }  // namespace weir::families

@@ -14,6 +14,7 @@ PackedRows PackedAttention::add(const Attention& attention, const PackedRows& in
   node.query_key_value = query_key_value(attention, input, name);
   node.offsets = kOffsets;
   node.heads = encoder_.heads;
+  node.head_size = head_size;
   node.scale = 1.0f / std::sqrt(static_cast<float>(head_size));
   if (encoder_.relative_bias) {
     const std::int64_t columns = 2 * std::int64_t{encoder_.relative_bias->max_distance} + 1;
@@ -36,7 +37,7 @@ std::string PackedAttention::query_key_value(const Attention& attention, const P
   const std::string together = name + ".query_key_value";
   if (!attention.query_norm && !attention.key_norm) {
     const std::string weights = parameters_.linear(name, {&attention.query, &attention.key, &attention.value});
-    return operators_.linear(together, input, weights);
+    return operators_.attention_inputs(together, input, weights);
   }
   const std::string query = normalized(attention.query, attention.query_norm, input, name + ".query");
   const std::string key = normalized(attention.key, attention.key_norm, input, name + ".key");

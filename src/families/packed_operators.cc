@@ -45,6 +45,14 @@ const char* packed_activation_name(Activation activation) {
   return "none";
 }
 
+Result<PackedNumbers> read_packed_numbers(const std::string& precision, const std::string& attention) {
+  WEIR_ASSIGN_OR_RETURN(const PackedPrecision layers, read_packed_precision(precision));
+  if (attention == "auto") return PackedNumbers{layers, layers == PackedPrecision::kBf16};
+  if (attention == "fp32" || attention == "bf16") return PackedNumbers{layers, attention == "bf16"};
+  return Error(ErrorKind::kInvalidArgument, "--attention: '" + attention + "' is none of auto, fp32 and bf16",
+               "--attention");
+}
+
 std::string PackedOperators::op(const char* end) const { return std::string(names_of(precision_).op) + end; }
 
 PackedRows PackedOperators::rows(const std::string& name) const {
@@ -115,6 +123,14 @@ std::string PackedOperators::linear(const std::string& name, const PackedRows& i
   return name;
 }
 
+std::string PackedOperators::attention_inputs(const std::string& name, const PackedRows& input,
+                                              const std::string& weights) {
+  if (precision_ == PackedPrecision::kFp32) return linear(name, input, weights);
+  graph_.weir_node(op(""), inputs(input, {weights}), {"", "", "", name},
+                   {{"activation", std::string("none")}, {"rows", std::string("bf16")}});
+  return name;
+}
+
 PackedRows PackedOperators::linear(const std::string& name, const PackedRows& input, const std::string& weights,
                                    const std::string& activation, PackedWanted wanted) {
   const PackedRows result = rows(name);
@@ -149,8 +165,9 @@ PackedRows PackedOperators::attention(const std::string& name, const Attention& 
   while (inputs.back().empty()) inputs.pop_back();
   graph_.weir_node("PackedAttention", inputs, outputs(result, PackedWanted::kRows),
                    {{"heads", static_cast<std::int64_t>(node.heads)},
+                    {"head_size", static_cast<std::int64_t>(node.head_size)},
                     {"scale", node.scale},
-                    {"precision", std::string("fp32")},
+                    {"precision", std::string(bf16_attention_ ? "bf16" : "fp32")},
                     {"rows", attribute(PackedWanted::kRows)}});
   return result;
 }

@@ -38,12 +38,22 @@ enum class PackedPrecision : std::uint8_t { kFp32, kBf16, kInt8 };
 /// "fp32", "bf16" or "int8"; kUnsupported names what else.
 Result<PackedPrecision> read_packed_precision(const std::string& name);
 
+/// What numbers a packed graph is made of.
+struct PackedNumbers {
+  PackedPrecision layers = PackedPrecision::kInt8;  ///< Linear layers, and the rows between them.
+  bool bf16_attention = false;                      ///< Where the CPU has AMX; else attention is in fp32.
+};
+
+/// Of PackedForm; kInvalidArgument or kUnsupported names what else.
+Result<PackedNumbers> read_packed_numbers(const std::string& precision, const std::string& attention);
+
 /// As the attribute `activation` of linear layers; "none" for what they do not have.
 const char* packed_activation_name(Activation activation);
 
 class PackedOperators {
  public:
-  PackedOperators(onnx::GraphBuilder& graph, PackedPrecision precision) : graph_(graph), precision_(precision) {}
+  PackedOperators(onnx::GraphBuilder& graph, PackedPrecision precision, bool bf16_attention = false)
+      : graph_(graph), precision_(precision), bf16_attention_(bf16_attention) {}
 
   /// An initializer of packed weights [channels][inputs]; `bias` may be empty. Returns its name.
   Result<std::string> weights(const std::string& name, std::span<const float> values, std::span<const float> bias,
@@ -56,6 +66,9 @@ class PackedOperators {
   /// Returns fp32 values, without activation, plus the values `residual` if it is given.
   std::string linear(const std::string& name, const PackedRows& input, const std::string& weights,
                      const std::string& residual = {});
+
+  /// Queries, keys and values side by side, as attention takes them: in bf16 unless the graph is in fp32.
+  std::string attention_inputs(const std::string& name, const PackedRows& input, const std::string& weights);
 
   /// `activation` as the operators name it.
   PackedRows linear(const std::string& name, const PackedRows& input, const std::string& weights,
@@ -86,6 +99,7 @@ class PackedOperators {
     std::string query_key_value;
     std::string offsets;
     std::size_t heads = 1;
+    std::size_t head_size = 1;
     float scale = 1;
     std::string relative_bias;
     std::string alibi_slopes;
@@ -104,6 +118,7 @@ class PackedOperators {
 
   onnx::GraphBuilder& graph_;
   PackedPrecision precision_;
+  bool bf16_attention_;
 };
 
 }  // namespace weir::families

@@ -89,12 +89,12 @@ Status Architecture::build(Weights& weights, onnx::GraphBuilder& graph, const He
 Result<PackedOutputs> Architecture::build_packed(Weights& weights, onnx::GraphBuilder& graph,
                                                  const PackedForm& form) const {
   const Encoder described = encoder(weights);
-  WEIR_ASSIGN_OR_RETURN(const PackedPrecision precision, read_packed_precision(form.precision));
+  WEIR_ASSIGN_OR_RETURN(const PackedNumbers numbers, read_packed_numbers(form.precision, form.attention));
   WEIR_RETURN_IF_ERROR(check_packed(described));
   WEIR_RETURN_IF_ERROR(check_packed_head(described, form));
   ModelGraph model(described, weights, graph);
-  const std::string hidden = add_packed_encoder(described, model, precision);
-  PackedOutputs outputs = add_packed_head(described, form, precision, hidden, model);
+  const std::string hidden = add_packed_encoder(described, model, numbers);
+  PackedOutputs outputs = add_packed_head(described, form, numbers.layers, hidden, model);
   WEIR_RETURN_IF_ERROR(model.finish());
   return outputs;
 }

@@ -24,7 +24,8 @@ Result<families::PackedOutputs> write_graph(const families::Architecture& archit
   onnx::GraphBuilder graph(architecture.facts().family, &file);
   families::PackedOutputs outputs;
   if (request.packed) {
-    const families::PackedForm form{request.precision, std::string(bundle::pooling_name(manifest.pooling)), head};
+    const families::PackedForm form{request.precision, std::string(bundle::pooling_name(manifest.pooling)), head,
+                                    request.attention};
     WEIR_ASSIGN_OR_RETURN(outputs, architecture.build_packed(weights, graph, form));
   } else {
     WEIR_RETURN_IF_ERROR(architecture.build(weights, graph, head));
@@ -166,6 +167,7 @@ Result<Conversion> convert_checkpoint(const ConversionRequest& request) {
   WEIR_ASSIGN_OR_RETURN(const auto outputs, write_graph(architecture, checkpoint, request, manifest, plan.task.head));
   if (request.packed) describe_packed_output(outputs, manifest);
   manifest.lineage.steps = {"import: " + facts.family + ", " + request.precision + (request.packed ? ", packed" : "") +
+                            (request.packed && request.attention == "bf16" ? ", attention in bf16" : "") +
                             (is_embedding ? "" : ", " + std::string(bundle::task_name(manifest.task)))};
   conversion.files.insert(conversion.files.end(), plan.layout.files.begin(), plan.layout.files.end());
   for (const std::string& name : checkpoint.files()) conversion.files.push_back(plan.folder + "/" + name);

@@ -24,6 +24,7 @@ struct ConversionRequest {
   huggingface::Overrides overrides;
   std::string folder;              ///< Where to write.
   std::string precision = "fp32";  ///< Of checkpoints only, as `packed`.
+  std::string attention = "auto";  ///< As families::PackedForm, of packed graphs.
   bool packed = false;
   std::function<bool()> cancelled;
 };

@@ -57,7 +57,8 @@ class Import {
     WEIR_ASSIGN_OR_RETURN(StagedFolder staged, stage());
     WEIR_RETURN_IF_ERROR(step("writing graph and weights"));
     WEIR_RETURN_IF_ERROR(check_precision_for(source));
-    ConversionRequest request{&source, options_.overrides, staged.path(), "fp32", false, options_.cancelled};
+    ConversionRequest request{&source, options_.overrides, staged.path(), "fp32", options_.attention,
+                              false,   options_.cancelled};
     Summary summary;
     std::optional<Recognition> recognition;
     WEIR_ASSIGN_OR_RETURN(Conversion conversion, convert(request, recognition, summary));
@@ -156,6 +157,7 @@ class Import {
 
   Status check_precision_for(const Source& source) const {
     WEIR_RETURN_IF_ERROR(check_precision(options_.precision));
+    WEIR_RETURN_IF_ERROR(check_attention());
     const bool is_ordered = options_.precision == "int8" || options_.precision == "bf16";
     if (options_.padded && is_ordered) {
       return Error(ErrorKind::kInvalidArgument,
@@ -166,6 +168,17 @@ class Import {
                  "--precision: " + options_.precision +
                      " is made of what is recognized in an ONNX file; --rewrite never takes it as it is",
                  "--precision");
+  }
+
+  Status check_attention() const {
+    if (options_.attention == "auto" || options_.attention == "fp32") return {};
+    const auto refused = [](const std::string& what) {
+      return Error(ErrorKind::kInvalidArgument, "--attention: " + what, "--attention");
+    };
+    if (options_.attention != "bf16") return refused("'" + options_.attention + "' is none of auto, fp32 and bf16");
+    if (options_.padded) return refused("padded graphs are in fp32, attention too");
+    if (options_.precision == "fp32") return refused("bf16 goes with --precision bf16, int8 or auto");
+    return {};
   }
 
   /// Takes the packed graph instead of the padded one, where there is one that is wanted and good enough.

@@ -65,6 +65,7 @@ class Packer {
     ConversionRequest conversion = request_.conversion;
     conversion.folder = folder();
     conversion.precision = precision;
+    if (precision == "fp32") conversion.attention = "fp32";  // what auto falls back to
     conversion.packed = true;
     std::error_code code;
     fs::create_directory(conversion.folder, code);

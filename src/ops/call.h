@@ -25,6 +25,10 @@ class Call {
   explicit Call(OrtKernelContext* context) : context_(context) {}
 
   bool has_input(std::size_t index) const { return context_.GetInput(index) != nullptr; }
+  /// Of an input that is there.
+  ONNXTensorElementDataType element_type(std::size_t index) const {
+    return context_.GetInput(index).GetTensorTypeAndShapeInfo().GetElementType();
+  }
 
   /// Inputs by index; `name` is for messages. kInvalidArgument when the shape is not the one asked for.
   template <class T>

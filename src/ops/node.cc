@@ -40,6 +40,13 @@ Result<std::int64_t> Node::integer(const char* attribute, std::int64_t least, st
   return value;
 }
 
+Result<std::int64_t> Node::integer_or(const char* attribute, std::int64_t least, std::int64_t most,
+                                      std::int64_t missing) const {
+  std::int64_t value = 0;
+  const Ort::Status status(Ort::GetApi().KernelInfoGetAttribute_int64(info_, attribute, &value));
+  return status.IsOK() ? integer(attribute, least, most) : missing;
+}
+
 Result<float> Node::number(const char* attribute) const {
   float value = 0;
   const Ort::Status status(Ort::GetApi().KernelInfoGetAttribute_float(info_, attribute, &value));

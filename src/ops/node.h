@@ -27,6 +27,9 @@ class Node {
 
   /// Attributes; all that an operator knows must be there. kInvalidArgument names the attribute.
   Result<std::int64_t> integer(const char* attribute, std::int64_t least, std::int64_t most) const;
+  /// The same, where it may be missing.
+  Result<std::int64_t> integer_or(const char* attribute, std::int64_t least, std::int64_t most,
+                                  std::int64_t missing) const;
   Result<float> number(const char* attribute) const;
   /// A text attribute that is one of `names`: its place among them.
   Result<std::size_t> choice(const char* attribute, std::span<const char* const> names) const;

@@ -29,14 +29,14 @@ using Vector = std::vector<float>;
 constexpr std::size_t kPositions = 64;
 constexpr std::int64_t kVocabulary = 285;
 
-Status write_packed(const std::string& source, const std::string& folder, const std::string& precision) {
+Status write_packed(const std::string& source, const std::string& folder, const families::PackedForm& form) {
   WEIR_ASSIGN_OR_RETURN(const auto config, huggingface::JsonObject::read(source + "/config.json"));
   WEIR_ASSIGN_OR_RETURN(const auto architecture, families::read_architecture(config));
   WEIR_ASSIGN_OR_RETURN(const auto checkpoint, safetensors::Checkpoint::open(source));
   WEIR_ASSIGN_OR_RETURN(auto file, onnx::WeightsFile::create(folder + "/model.weights"));
   families::Weights weights(checkpoint);
   onnx::GraphBuilder graph("bert", &file);
-  WEIR_RETURN_IF_ERROR(architecture.build_packed(weights, graph, {precision, "mean", {}}));
+  WEIR_RETURN_IF_ERROR(architecture.build_packed(weights, graph, form));
   WEIR_RETURN_IF_ERROR(file.finish());
   return graph.save(folder + "/model.onnx");
 }
@@ -80,8 +80,9 @@ class OperatorsTest : public ::testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   /// The graph that the following sessions load.
-  void write(const std::string& precision, const std::string& model = "tiny-bert") const {
-    const Status written = write_packed(WEIR_TEST_DATA "/" + model, folder_, precision);
+  void write(const std::string& precision, const std::string& model = "tiny-bert",
+             const std::string& attention = "auto") const {
+    const Status written = write_packed(WEIR_TEST_DATA "/" + model, folder_, {precision, "mean", {}, attention});
     ASSERT_TRUE(written.ok()) << written.error().message;
   }
 
@@ -185,6 +186,19 @@ TEST_F(OperatorsTest, ATextHasTheSameBitsInAnyBatchAtAnyPlaceOnAnyThreads) {
       expect_same_in_batches(*load(threads), texts, alone, random);
     }
   }
+}
+
+TEST_F(OperatorsTest, TheSameHoldsForAttentionInBf16) {
+  std::mt19937 random(43);
+  const std::vector<Ids> texts = random_texts(200, random);
+  write("int8");
+  const std::vector<Vector> exact = embed(*load(1), texts);
+  write("int8", "tiny-bert", "bf16");
+  const auto narrow = load(1);
+  std::vector<Vector> alone;
+  for (const Ids& text : texts) alone.push_back(embed(*narrow, {text}).front());
+  for (const int threads : {1, 3}) expect_same_in_batches(*load(threads), texts, alone, random);
+  for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_GT(cosine(alone[i], exact[i]), 0.999) << "text " << i;
 }
 
 TEST_F(OperatorsTest, PaddingTokensInATextDoNotCountAsPositions) {
@@ -379,6 +393,9 @@ TEST_F(OperatorsTest, AttributesAreChecked) {
   EXPECT_TRUE(load_node(folder_, "PackedAttention", whole).ok());
   expect_error("PackedAttention", {{"heads", std::int64_t{0}}, {"scale", 1.0f}, {"precision", fp32}, rows},
                "'heads' is 0");
+  onnx::Attributes sized = whole;
+  sized.emplace_back("head_size", std::int64_t{0});
+  expect_error("PackedAttention", sized, "'head_size' is 0");
   expect_error("PackedAttention", {{"heads", std::int64_t{4}}, {"precision", fp32}, rows},
                "attribute 'scale' is missing");
   expect_error("PackedAttention",

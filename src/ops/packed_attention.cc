@@ -20,6 +20,7 @@ constexpr std::size_t kRotarySin = 5;
 constexpr std::size_t kWindow = 6;
 
 constexpr std::int64_t kMostHeads = 1 << 16;
+constexpr std::int64_t kLargestHead = 1 << 16;
 /// Products of the scores that are worth a thread.
 constexpr std::size_t kProductsWorthAThread = std::size_t{1} << 20;
 
@@ -53,6 +54,22 @@ void attend(const Call& call, const kernels::AttentionVariant& variant, const ke
   });
 }
 
+/// The same with token `first` as the first one; offsets and out are for the caller to set.
+kernels::Attention from_token(const kernels::Attention& args, std::size_t first) {
+  kernels::Attention text = args;
+  const std::size_t skipped = first * args.stride;
+  if (args.query_bf16 != nullptr) {
+    text.query_bf16 += skipped;
+    text.key_bf16 += skipped;
+    text.value_bf16 += skipped;
+  } else {
+    text.query += skipped;
+    text.key += skipped;
+    text.value += skipped;
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<PackedAttention>> PackedAttention::create(const Node& node) {
@@ -61,6 +78,8 @@ Result<std::unique_ptr<PackedAttention>> PackedAttention::create(const Node& nod
   auto kernel = std::make_unique<PackedAttention>(rows, RowsWriter(features));
   WEIR_ASSIGN_OR_RETURN(const std::int64_t heads, node.integer("heads", 1, kMostHeads));
   kernel->heads_ = static_cast<std::size_t>(heads);
+  WEIR_ASSIGN_OR_RETURN(const std::int64_t head_size, node.integer_or("head_size", 1, kLargestHead, 0));
+  kernel->head_size_ = static_cast<std::size_t>(head_size);
   WEIR_ASSIGN_OR_RETURN(kernel->scale_, node.number("scale"));
   WEIR_ASSIGN_OR_RETURN(const std::size_t precision, node.choice("precision", kPrecisionNames));
   kernel->variant_ = &kernels::choose_attention(features, kPrecisions[precision]);
@@ -101,39 +120,73 @@ Status PackedAttention::read_options(const Call& call, std::size_t longest_text,
   return {};
 }
 
-Status PackedAttention::compute(Call& call) const {
-  WEIR_ASSIGN_OR_RETURN(const auto input, call.matrix<float>(0, "query_key_value"));
-  if (input.columns == 0 || input.columns % (3 * heads_) != 0) {
-    return Error(ErrorKind::kInvalidArgument,
-                 "input 'query_key_value' has " + std::to_string(input.columns) +
-                     " columns, which are not three equal parts of " + std::to_string(heads_) + " heads",
-                 "query_key_value");
-  }
-  WEIR_ASSIGN_OR_RETURN(const Texts texts, read_texts(call, 1, input.rows));
-  const std::size_t hidden = input.columns / 3;
-  WEIR_ASSIGN_OR_RETURN(const RowsOutput out, make_rows(call, rows_, false, input.rows, hidden));
-  float* context = out.values;
-  if (context == nullptr) {
-    WEIR_ASSIGN_OR_RETURN(context, scratch<float>(Slot::kRows, input.rows * hidden));
-  }
+Result<kernels::Attention> PackedAttention::read_input(const Call& call, std::size_t& rows) const {
   kernels::Attention args;
-  args.query = input.data;
-  args.key = input.data + hidden;
-  args.value = input.data + 2 * hidden;
-  args.stride = input.columns;
-  args.offsets = texts.offsets.data();
   args.heads = heads_;
-  args.head_size = hidden / heads_;
   args.scale = scale_;
-  args.out = context;
+  const auto set_sizes = [&](const auto& input, std::size_t columns) -> Status {
+    rows = input.rows;
+    args.stride = input.columns;
+    args.head_size = head_size_ == 0 ? columns / (3 * heads_) : head_size_;
+    if (args.head_size != 0 && 3 * heads_ * args.head_size == columns) return {};
+    return bad_input("query_key_value", "has " + std::to_string(columns) +
+                                            " columns, which are not three equal parts of " + std::to_string(heads_) +
+                                            " heads" + (head_size_ == 0 ? "" : " of " + std::to_string(head_size_)));
+  };
+  if (call.has_input(0) && call.element_type(0) == ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16) {
+    WEIR_ASSIGN_OR_RETURN(const auto input, call.matrix<std::uint16_t>(0, "query_key_value"));
+    const std::size_t columns = 3 * heads_ * head_size_;
+    if (head_size_ == 0) return bad_input("query_key_value", "is in bf16, which needs the attribute 'head_size'");
+    // Rows in bf16 have padding behind them.
+    WEIR_RETURN_IF_ERROR(set_sizes(input, input.columns < columns ? input.columns : columns));
+    args.query_bf16 = input.data;
+    args.key_bf16 = input.data + heads_ * args.head_size;
+    args.value_bf16 = args.key_bf16 + heads_ * args.head_size;
+    return args;
+  }
+  WEIR_ASSIGN_OR_RETURN(const auto input, call.matrix<float>(0, "query_key_value"));
+  WEIR_RETURN_IF_ERROR(set_sizes(input, input.columns));
+  args.query = input.data;
+  args.key = input.data + heads_ * args.head_size;
+  args.value = args.key + heads_ * args.head_size;
+  return args;
+}
+
+Status PackedAttention::attend_texts(const kernels::Attention& args, const Texts& texts, float* work,
+                                     const RowsOutput& out) const {
+  WEIR_ASSIGN_OR_RETURN(float* context, scratch<float>(Slot::kRows, texts.longest * args.out_stride));
+  for (std::size_t t = 0; t < texts.count(); ++t) {
+    const std::uint32_t first = texts.offsets[t];
+    const std::uint32_t last = texts.offsets[t + 1];
+    const std::uint32_t offsets[] = {0, last - first};
+    kernels::Attention text = from_token(args, first);
+    text.offsets = offsets;
+    text.out = context;
+    variant_->run(text, {0, 1, 0, heads_}, work);
+    writer_.write_range(context, {first, last}, out);
+  }
+  return {};
+}
+
+Status PackedAttention::compute(Call& call) const {
+  std::size_t rows = 0;
+  WEIR_ASSIGN_OR_RETURN(kernels::Attention args, read_input(call, rows));
+  WEIR_ASSIGN_OR_RETURN(const Texts texts, read_texts(call, 1, rows));
+  const std::size_t hidden = heads_ * args.head_size;
+  WEIR_ASSIGN_OR_RETURN(const RowsOutput out, make_rows(call, rows_, false, rows, hidden));
+  args.offsets = texts.offsets.data();
+  args.out = out.values;
   args.out_stride = hidden;
   WEIR_RETURN_IF_ERROR(read_options(call, texts.longest, args));
   const std::size_t threads = useful_threads(score_products(texts, args), kProductsWorthAThread, threads_);
   const std::size_t work_floats = kernels::attention_scratch_floats(texts.longest, args.head_size);
   WEIR_ASSIGN_OR_RETURN(float* work, scratch<float>(Slot::kWork, threads * work_floats));
+  if (threads == 1 && out.values == nullptr) return attend_texts(args, texts, work, out);
+  if (args.out == nullptr) {
+    WEIR_ASSIGN_OR_RETURN(args.out, scratch<float>(Slot::kRows, rows * hidden));
+  }
   attend(call, *variant_, args, texts, threads, work, work_floats);
-
-  writer_.write(call, context, input.rows, out, threads_);
+  writer_.write(call, args.out, rows, out, threads_);
   return {};
 }
 

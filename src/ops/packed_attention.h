@@ -1,13 +1,14 @@
 // Self-attention over packed texts (kernels/attention), its result in the form that the layer that follows takes.
 //
-//   query_key_value [tokens, 3 * hidden], offsets int64 [texts + 1], and what a family adds, each optional:
+//   query_key_value float [tokens, 3 * hidden] or bfloat16 [tokens, stride] (rows.h), offsets int64 [texts + 1], and
+//   what a family adds, each optional:
 //   relative_bias [heads, 2 * reach + 1]: added to the scores, by the distance from query to key, plus reach
 //   alibi_slopes [heads]: slope * distance is taken from the scores
 //   rotary_cos, rotary_sin [positions, head size / 2]: queries and keys are rotated, halves of a head against each
 //   other window int64 [1]: a token sees so many tokens to each side → rows (rows.h)
 //
-// Attributes: heads; scale, by which scores are multiplied; precision, "fp32" (the same bits everywhere) or "bf16"
-// (faster where the CPU has AMX, elsewhere fp32).
+// Attributes: heads; head_size, which only bfloat16 needs; scale, by which scores are multiplied; precision, "fp32"
+// (the same bits everywhere) or "bf16" (faster where the CPU has AMX, elsewhere fp32).
 #pragma once
 
 #include <memory>
@@ -15,14 +16,19 @@
 #include "kernels/attention/attention.h"
 #include "ops/operator.h"
 #include "ops/rows.h"
+#include "ops/texts.h"
 
 namespace weir::ops {
 
 class PackedAttention {
  public:
   static constexpr const char* kName = "PackedAttention";
-  static constexpr Port kInputs[] = {kFloatPort,           kInt64Port,           optional(kFloatPort),
-                                     optional(kFloatPort), optional(kFloatPort), optional(kFloatPort),
+  static constexpr Port kInputs[] = {kAnyPort,
+                                     kInt64Port,
+                                     optional(kFloatPort),
+                                     optional(kFloatPort),
+                                     optional(kFloatPort),
+                                     optional(kFloatPort),
                                      optional(kInt64Port)};
   static constexpr auto& kOutputs = kRowsPorts;
 
@@ -32,12 +38,18 @@ class PackedAttention {
   Status compute(Call& call) const;
 
  private:
+  /// Queries, keys and values, in fp32 or bf16, and how many tokens there are.
+  Result<kernels::Attention> read_input(const Call& call, std::size_t& rows) const;
   /// Reads what a family adds.
   Status read_options(const Call& call, std::size_t longest_text, kernels::Attention& args) const;
+
+  /// On one thread, text by text: what is attended is made narrow while it is in the caches.
+  Status attend_texts(const kernels::Attention& args, const Texts& texts, float* work, const RowsOutput& out) const;
 
   RowsFormat rows_;
   RowsWriter writer_;
   std::size_t heads_ = 1;
+  std::size_t head_size_ = 0;  ///< 0: a third of the columns, divided by the heads.
   float scale_ = 1;
   const kernels::AttentionVariant* variant_ = nullptr;
   std::size_t threads_ = 1;

@@ -35,6 +35,8 @@ Input filled(std::vector<std::int64_t> shape, float value) {
 struct Options {
   Input relative_bias, alibi_slopes, rotary_cos, rotary_sin;
   std::vector<std::int64_t> window;
+  bool bf16 = false;           ///< Queries, keys and values.
+  std::int64_t head_size = 0;  ///< 0: the attribute is left out.
 };
 
 class PackedAttentionTest : public ::testing::Test {
@@ -58,10 +60,13 @@ class PackedAttentionTest : public ::testing::Test {
     graph.weight("gamma", {kColumns}, Values(kColumns, 1.0f));
     graph.weight("beta", {kColumns}, Values(kColumns, 0.0f));
     const std::string fp32 = "fp32";
-    graph.weir_node(
-        "PackedEmbedding", {"input_ids", "", "offsets", "words", "", "", "gamma", "beta"}, {"qkv"},
-        {{"epsilon", 1e-5f}, {"first_position", std::int64_t{0}}, {"padding_id", std::int64_t{-1}}, {"rows", fp32}});
-    std::vector<std::string> inputs = {"qkv", "offsets"};
+    graph.weir_node("PackedEmbedding", {"input_ids", "", "offsets", "words", "", "", "gamma", "beta"},
+                    {"qkv", "", "", options.bf16 ? "qkv.rows" : ""},
+                    {{"epsilon", 1e-5f},
+                     {"first_position", std::int64_t{0}},
+                     {"padding_id", std::int64_t{-1}},
+                     {"rows", options.bf16 ? std::string("bf16") : fp32}});
+    std::vector<std::string> inputs = {options.bf16 ? "qkv.rows" : "qkv", "offsets"};
     const auto add = [&](const std::string& name, const Input& input) {
       if (!input.shape.empty()) graph.weight(name, input.shape, input.values);
       inputs.push_back(input.shape.empty() ? "" : name);
@@ -74,8 +79,9 @@ class PackedAttentionTest : public ::testing::Test {
       inputs.push_back(
           graph.int64_constant("window", {static_cast<std::int64_t>(options.window.size())}, options.window));
     }
-    graph.weir_node("PackedAttention", inputs, {"context"},
-                    {{"heads", kHeads}, {"scale", 0.5f}, {"precision", fp32}, {"rows", fp32}});
+    onnx::Attributes attributes = {{"heads", kHeads}, {"scale", 0.5f}, {"precision", fp32}, {"rows", fp32}};
+    if (options.head_size != 0) attributes.emplace_back("head_size", options.head_size);
+    graph.weir_node("PackedAttention", inputs, {"context"}, attributes);
     graph.weir_node("PackedPooling", {"context", "offsets"}, {"out"},
                     {{"pooling", std::string("mean")}, {"normalize", std::int64_t{0}}});
     graph.output("out", onnx::ElementType::kFloat, {"texts", kHeads * kHeadSize});
@@ -124,6 +130,13 @@ Options rotated(Input cosines, Input sines) {
   return options;
 }
 
+Options sized(bool bf16, std::int64_t head_size) {
+  Options options;
+  options.bf16 = bf16;
+  options.head_size = head_size;
+  return options;
+}
+
 Options windowed(std::vector<std::int64_t> window) {
   Options options;
   options.window = std::move(window);
@@ -146,6 +159,18 @@ TEST_F(PackedAttentionTest, EachOptionCounts) {
   EXPECT_NE(vector(with(&Options::alibi_slopes, filled({kHeads}, 0.5f))), plain);
   EXPECT_NE(vector(rotated(filled({5, 2}, 0), filled({5, 2}, 1))), Values());
   EXPECT_NE(vector(windowed({1})), plain);
+}
+
+TEST_F(PackedAttentionTest, QueriesKeysAndValuesMayBeInBf16) {
+  const Values plain = vector({});
+  EXPECT_EQ(vector(sized(false, kHeadSize)), plain);
+  const Values narrow = vector(sized(true, kHeadSize));
+  ASSERT_EQ(narrow.size(), plain.size());
+  EXPECT_NE(narrow, plain);
+  for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_NEAR(narrow[i], plain[i], 0.02f) << i;
+  expect_refused(sized(true, 0), "which needs the attribute 'head_size'");
+  expect_refused(sized(true, 400), "columns, which are not three equal parts of 2 heads of 400");
+  expect_refused(sized(false, kHeadSize + 1), "has 24 columns, which are not three equal parts of 2 heads of 5");
 }
 
 TEST_F(PackedAttentionTest, WrongShapesAreRefused) {

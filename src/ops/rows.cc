@@ -53,17 +53,22 @@ void RowsWriter::write(const Call& call, const float* values, std::size_t rows, 
   if (out.bytes == nullptr && out.halves == nullptr) return;
   const std::size_t parts = useful_threads(rows * columns, kFloatsWorthAThread, threads);
   call.parallel()(parts, [&](std::size_t i) {
-    const auto [begin, end] = share(rows, parts, i);
-    const float* in = values + begin * columns;
-    if (out.bytes != nullptr) {
-      const std::size_t stride = bytes_stride(columns);
-      quantize_->run({in, columns, end - begin, columns, out.bytes + begin * stride, stride, out.scales + begin});
-    }
-    if (out.halves != nullptr) {
-      const std::size_t stride = bf16_stride(columns);
-      round_->run({in, columns, end - begin, columns, out.halves + begin * stride, stride});
-    }
+    const kernels::IndexRange range = share(rows, parts, i);
+    write_range(values + range.begin * columns, range, out);
   });
+}
+
+void RowsWriter::write_range(const float* values, kernels::IndexRange rows, const RowsOutput& out) const {
+  const std::size_t columns = out.columns;
+  const std::size_t count = rows.end - rows.begin;
+  if (out.bytes != nullptr) {
+    const std::size_t stride = bytes_stride(columns);
+    quantize_->run({values, columns, count, columns, out.bytes + rows.begin * stride, stride, out.scales + rows.begin});
+  }
+  if (out.halves != nullptr) {
+    const std::size_t stride = bf16_stride(columns);
+    round_->run({values, columns, count, columns, out.halves + rows.begin * stride, stride});
+  }
 }
 
 }  // namespace weir::ops

@@ -61,6 +61,9 @@ class RowsWriter {
   /// `values` [tokens, columns] to whichever narrow form the output has, on `threads` threads.
   void write(const Call& call, const float* values, std::size_t rows, const RowsOutput& out, std::size_t threads) const;
 
+  /// Some rows of the output, of `values` that begin with the first of them.
+  void write_range(const float* values, kernels::IndexRange rows, const RowsOutput& out) const;
+
  private:
   const kernels::QuantizeRowsVariant* quantize_;
   const kernels::Bf16RowsVariant* round_;
