@@ -106,6 +106,18 @@ std::vector<float> ModelGraph::relative_bias() {
   return by_distance;
 }
 
+std::vector<std::int64_t> ModelGraph::position_rows() const {
+  const Disentangled& positions = *encoder_.disentangled;
+  const std::int64_t last = std::int64_t{encoder_.facts.max_positions} - 1;
+  const std::int64_t span = positions.span;
+  std::vector<std::int64_t> rows;
+  for (std::int64_t distance = -last; distance <= last; ++distance) {
+    const std::int64_t bucket = disentangled_bucket(distance, positions.buckets, positions.max_distance);
+    rows.push_back(std::clamp<std::int64_t>(bucket + span, 0, 2 * span - 1));
+  }
+  return rows;
+}
+
 std::string ModelGraph::weight(const std::string& name, const std::vector<std::int64_t>& shape,
                                std::span<const float> values) {
   if (ok() && added_.insert(name).second) graph_.weight(name, shape, values);

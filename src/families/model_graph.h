@@ -38,6 +38,8 @@ class ModelGraph {
   std::pair<std::vector<float>, std::vector<float>> norm_values(const Norm& norm);
   /// Encoder::relative_bias by distance: [heads][2 * max_distance + 1], of key - query + max_distance.
   std::vector<float> relative_bias();
+  /// Rows of Encoder::disentangled's table by distance: [2 * max_positions - 1], of query - key + max_positions - 1.
+  std::vector<std::int64_t> position_rows() const;
 
   // Initializers and nodes; each returns its name.
   std::string weight(const std::string& name, const std::vector<std::int64_t>& shape, std::span<const float> values);

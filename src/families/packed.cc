@@ -24,11 +24,16 @@ class PackedWriter {
         attention_(encoder, model, operators_, parameters_) {}
 
   std::string write() {
-    PackedRows rows = embeddings();
+    const PackedRows embedded = embeddings();
+    PackedRows rows = embedded;
     for (std::size_t i = 0; i < encoder_.layers.size() && model_.ok(); ++i) {
       const std::string name = "layer." + std::to_string(i) + ".";
       const Layer& parts = encoder_.layers[i];
       const PackedWanted wanted = i + 1 == encoder_.layers.size() ? PackedWanted::kValues : PackedWanted::kBoth;
+      if (i == 0 && encoder_.convolution) {
+        rows = convolution(*encoder_.convolution, embedded, layer(parts, rows, name, PackedWanted::kValues), wanted);
+        continue;
+      }
       rows = encoder_.norm_first ? norm_first_layer(parts, rows, name) : layer(parts, rows, name, wanted);
     }
     if (!encoder_.final_norm) return rows.values;
@@ -45,16 +50,35 @@ class PackedWriter {
     const std::string words = model_.table(tables.words);
     const std::string positions = tables.positions ? model_.table(*tables.positions) : std::string();
     const std::string types = tables.types ? model_.table(*tables.types) : std::string();
-    const PackedNorm norm = parameters_.norm(*tables.norm);
+    PackedNorm norm;
+    if (tables.norm && !tables.project_first) norm = parameters_.norm(*tables.norm);
+    std::vector<std::string> inputs = {
+        kInputIds, has_types ? kTokenTypeIds : "", kOffsets, words, positions, types, norm.gamma, norm.beta};
+    while (inputs.back().empty()) inputs.pop_back();
     const PackedRows rows = operators_.embedding(
-        "embeddings",
-        {kInputIds, has_types ? kTokenTypeIds : "", kOffsets, words, positions, types, norm.gamma, norm.beta},
+        "embeddings", inputs,
         {{"epsilon", norm.epsilon},
          {"first_position", static_cast<std::int64_t>(tables.first_position)},
          {"padding_id", tables.skip_padding_tokens ? std::int64_t{encoder_.facts.pad_token_id} : std::int64_t{-1}}});
     if (!tables.projection) return rows;
     const std::string name = "embeddings.projected";
-    return operators_.linear(name, rows, parameters_.linear(name, {&*tables.projection}), "none", PackedWanted::kBoth);
+    const std::string weights = parameters_.linear(name, {&*tables.projection});
+    if (!tables.project_first || !tables.norm) {
+      return operators_.linear(name, rows, weights, "none", PackedWanted::kBoth);
+    }
+    return normalized("embeddings.normalized", operators_.linear(name, rows, weights), *tables.norm,
+                      PackedWanted::kBoth);
+  }
+
+  PackedRows convolution(const Convolution& parts, const PackedRows& input, const PackedRows& residual,
+                         PackedWanted wanted) {
+    const std::string name = "convolution";
+    const PackedRows neighbors = operators_.neighbors(name + ".input", input.values, kOffsets, parts.width);
+    const std::string weights = parameters_.convolution(name, parts, encoder_.facts.hidden_size);
+    const PackedRows active =
+        operators_.linear(name, neighbors, weights, packed_activation_name(parts.activation), PackedWanted::kValues);
+    return operators_.layer_norm(name + ".output",
+                                 {active.values, residual.values, parameters_.norm(parts.norm), wanted});
   }
 
   PackedRows layer(const Layer& layer, const PackedRows& input, const std::string& name, PackedWanted wanted) {
@@ -120,9 +144,6 @@ class PackedWriter {
 
 /// The first thing that the packed operators cannot compute; empty: nothing.
 std::string not_packable(const Encoder& encoder) {
-  if (encoder.disentangled || encoder.convolution) return "disentangled attention";
-  if (encoder.embeddings.project_first || !encoder.embeddings.norm) return "its embeddings";
-  if (encoder.activation == Activation::kTanh) return "the activation tanh";
   const auto lacks_norm = [&](const Layer& layer) { return !layer.attention_norm && &layer != &encoder.layers[0]; };
   if (std::any_of(encoder.layers.begin(), encoder.layers.end(), lacks_norm)) return "its arrangement of norms";
   return {};

@@ -10,12 +10,14 @@ namespace weir::families {
 
 PackedRows PackedAttention::add(const Attention& attention, const PackedRows& input, const std::string& name) {
   const std::uint32_t head_size = encoder_.facts.hidden_size / encoder_.heads;
+  // DeBERTa's scores are sums of as many products.
+  const int products = 1 + (attention.position_key ? 1 : 0) + (attention.position_query ? 1 : 0);
   PackedOperators::Attention node;
   node.query_key_value = query_key_value(attention, input, name);
   node.offsets = kOffsets;
   node.heads = encoder_.heads;
   node.head_size = head_size;
-  node.scale = 1.0f / std::sqrt(static_cast<float>(head_size));
+  node.scale = 1.0f / std::sqrt(static_cast<float>(head_size) * static_cast<float>(products));
   if (encoder_.relative_bias) {
     const std::int64_t columns = 2 * std::int64_t{encoder_.relative_bias->max_distance} + 1;
     node.relative_bias =
@@ -27,6 +29,13 @@ PackedRows PackedAttention::add(const Attention& attention, const PackedRows& in
   if (attention.rotary) add_rotary(*attention.rotary, node);
   if (attention.window > 0) {
     node.window = model_.integers("window." + std::to_string(attention.window), {std::int64_t{attention.window}});
+  }
+  if (products > 1) node.position_buckets = disentangled_.buckets();
+  if (attention.position_key) {
+    node.position_keys = disentangled_.positions(*attention.position_key, name + ".position_keys");
+  }
+  if (attention.position_query) {
+    node.position_queries = disentangled_.positions(*attention.position_query, name + ".position_queries");
   }
   return operators_.attention(name, node);
 }

@@ -10,6 +10,7 @@
 
 #include "families/encoder.h"
 #include "families/model_graph.h"
+#include "families/packed_disentangled.h"
 #include "families/packed_operators.h"
 #include "families/packed_parameters.h"
 
@@ -19,7 +20,11 @@ class PackedAttention {
  public:
   /// All three must outlive it.
   PackedAttention(const Encoder& encoder, ModelGraph& model, PackedOperators& operators, PackedParameters& parameters)
-      : encoder_(encoder), model_(model), operators_(operators), parameters_(parameters) {}
+      : encoder_(encoder),
+        model_(model),
+        operators_(operators),
+        parameters_(parameters),
+        disentangled_(encoder, model) {}
 
   /// Softmax of the scores times the values, before the output layer.
   PackedRows add(const Attention& attention, const PackedRows& input, const std::string& name);
@@ -35,6 +40,7 @@ class PackedAttention {
   ModelGraph& model_;
   PackedOperators& operators_;
   PackedParameters& parameters_;
+  PackedDisentangled disentangled_;
   std::set<std::size_t> rotary_;  ///< Whose tables are there.
 };
 

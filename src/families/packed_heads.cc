@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "families/activation.h"
 #include "families/heads.h"
 #include "families/packed_parameters.h"
 
@@ -97,22 +96,14 @@ class PackedHeadWriter {
   std::string steps(const std::vector<HeadStep>& steps, std::string rows) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const std::string name = "head." + std::to_string(i);
-      rows = step(steps[i], rows, name);
+      const std::string weights = parameters_.linear(name, {&steps[i].dense});
+      rows = linear(name + ".dense", rows, weights, packed_activation_name(steps[i].activation));
       if (!steps[i].norm) continue;
       rows = operators_
                  .layer_norm(name + ".normalized", {rows, {}, parameters_.norm(*steps[i].norm), PackedWanted::kValues})
                  .values;
     }
     return rows;
-  }
-
-  /// The linear layers' operators have all activations but one.
-  std::string step(const HeadStep& step, const std::string& rows, const std::string& name) {
-    const std::string weights = parameters_.linear(name, {&step.dense});
-    const char* activation = packed_activation_name(step.activation);
-    const std::string output = linear(name + ".dense", rows, weights, activation);
-    if (step.activation != Activation::kTanh) return output;
-    return add_activation(graph_, step.activation, output, name + ".active");
   }
 
   void labels(const Head& head, std::uint32_t count, const std::string& rows) {

@@ -40,7 +40,7 @@ const char* packed_activation_name(Activation activation) {
     case Activation::kSilu:
       return "silu";
     case Activation::kTanh:
-      break;
+      return "tanh";
   }
   return "none";
 }
@@ -158,10 +158,19 @@ PackedRows PackedOperators::layer_norm(const std::string& name, const LayerNorm&
   return result;
 }
 
+PackedRows PackedOperators::neighbors(const std::string& name, const std::string& values, const std::string& offsets,
+                                      std::uint32_t width) {
+  const PackedRows result = rows(name);
+  graph_.weir_node("PackedNeighbors", {values, offsets}, outputs(result, PackedWanted::kRows),
+                   {{"width", std::int64_t{width}}, {"rows", attribute(PackedWanted::kRows)}});
+  return result;
+}
+
 PackedRows PackedOperators::attention(const std::string& name, const Attention& node) {
   const PackedRows result = rows(name);
-  std::vector<std::string> inputs = {node.query_key_value, node.offsets,    node.relative_bias, node.alibi_slopes,
-                                     node.rotary_cos,      node.rotary_sin, node.window};
+  std::vector<std::string> inputs = {
+      node.query_key_value, node.offsets, node.relative_bias, node.alibi_slopes,     node.rotary_cos,
+      node.rotary_sin,      node.window,  node.position_keys, node.position_queries, node.position_buckets};
   while (inputs.back().empty()) inputs.pop_back();
   graph_.weir_node("PackedAttention", inputs, outputs(result, PackedWanted::kRows),
                    {{"heads", static_cast<std::int64_t>(node.heads)},

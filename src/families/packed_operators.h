@@ -47,7 +47,7 @@ struct PackedNumbers {
 /// Of PackedForm; kInvalidArgument or kUnsupported names what else.
 Result<PackedNumbers> read_packed_numbers(const std::string& precision, const std::string& attention);
 
-/// As the attribute `activation` of linear layers; "none" for what they do not have.
+/// As the attribute `activation` of linear layers.
 const char* packed_activation_name(Activation activation);
 
 class PackedOperators {
@@ -94,6 +94,10 @@ class PackedOperators {
   };
   PackedRows layer_norm(const std::string& name, const LayerNorm& step);
 
+  /// The tokens beside each token, side by side, `width` of them.
+  PackedRows neighbors(const std::string& name, const std::string& values, const std::string& offsets,
+                       std::uint32_t width);
+
   /// Inputs of PackedAttention and its attributes; empty names: the family does not have them.
   struct Attention {
     std::string query_key_value;
@@ -106,6 +110,9 @@ class PackedOperators {
     std::string rotary_cos;
     std::string rotary_sin;
     std::string window;
+    std::string position_keys;
+    std::string position_queries;
+    std::string position_buckets;
   };
   PackedRows attention(const std::string& name, const Attention& node);
 

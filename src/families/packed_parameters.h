@@ -20,10 +20,14 @@ class PackedParameters {
   /// The packed weights of linear layers with the same input, their channels one after the other; returns their name.
   std::string linear(const std::string& name, const std::vector<const Linear*>& layers);
 
+  /// The packed weights of a convolution over tokens as those of a linear layer that reads neighbours side by side.
+  std::string convolution(const std::string& name, const Convolution& convolution, std::uint64_t hidden);
+
   PackedNorm norm(const Norm& norm);
 
  private:
   std::string add(const std::string& name, const std::vector<const Linear*>& layers);
+  std::string add(const std::string& name, const std::vector<float>& weights, const std::vector<float>& bias);
 
   ModelGraph& model_;
   PackedOperators& operators_;

@@ -1,6 +1,5 @@
 #include "families/padded_attention.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -128,13 +127,7 @@ void PaddedAttention::add_disentangled() {
   if (positions.norm) table = model_.layer_norm(*positions.norm, table, "disentangled.normalized");
   graph_.node("Identity", {table}, "disentangled.positions");
   const std::int64_t last = std::int64_t{encoder_.facts.max_positions} - 1;
-  std::vector<std::int64_t> buckets;
-  for (std::int64_t distance = -last; distance <= last; ++distance) {
-    const std::int64_t bucket = disentangled_bucket(distance, positions.buckets, positions.max_distance);
-    const std::int64_t row = bucket + positions.span;
-    buckets.push_back(std::min(std::max<std::int64_t>(row, 0), 2 * std::int64_t{positions.span} - 1));
-  }
-  const std::string by_distance = model_.integers("disentangled.buckets", buckets);
+  const std::string by_distance = model_.integers("disentangled.buckets", model_.position_rows());
   const std::string shift = graph_.int64_constant("disentangled.last", {}, {&last, 1});
   const std::string shifted = graph_.node("Add", {"distance", shift}, "disentangled.shifted");
   graph_.node("Gather", {by_distance, shifted}, "disentangled.index");

@@ -55,14 +55,12 @@ class FamilyTest : public ::testing::TestWithParam<const char*> {
 
 TEST_P(FamilyTest, VectorsAreThoseOfItsOwnLibrary) { EXPECT_LE(distance_in("fp32", true).largest_difference, 1e-4); }
 
-class PackedFamilyTest : public FamilyTest {};
-
-TEST_P(PackedFamilyTest, PackedVectorsAreThoseOfItsOwnLibrary) {
+TEST_P(FamilyTest, PackedVectorsAreThoseOfItsOwnLibrary) {
   EXPECT_LE(distance_in("fp32", false).largest_difference, 1e-4);
 }
 
 /// Layers of 16 columns with random weights of all sizes are harsher to roundings than any trained model.
-TEST_P(PackedFamilyTest, PackedVectorsInFewerBitsAreNearThem) {
+TEST_P(FamilyTest, PackedVectorsInFewerBitsAreNearThem) {
   EXPECT_GE(distance_in("bf16", false).least_cosine, 0.999);
   EXPECT_GE(distance_in("int8", false).least_cosine, 0.97);
 }
@@ -71,11 +69,6 @@ INSTANTIATE_TEST_SUITE_P(All, FamilyTest,
                          ::testing::Values("albert", "bert", "camembert", "deberta-v2", "deberta-v2-conv", "distilbert",
                                            "electra", "gte", "jina-bert", "jina-bert-qk-norm", "modernbert",
                                            "modernbert-bias", "mpnet", "nomic_bert", "roberta", "xlm-roberta"));
-
-INSTANTIATE_TEST_SUITE_P(All, PackedFamilyTest,
-                         ::testing::Values("albert", "bert", "camembert", "distilbert", "electra", "gte", "jina-bert",
-                                           "jina-bert-qk-norm", "modernbert", "modernbert-bias", "mpnet", "nomic_bert",
-                                           "roberta", "xlm-roberta"));
 
 }  // namespace
 }  // namespace weir::importer

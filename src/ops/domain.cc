@@ -12,6 +12,7 @@
 #include "ops/packed_attention.h"
 #include "ops/packed_embedding.h"
 #include "ops/packed_layer_norm.h"
+#include "ops/packed_neighbors.h"
 #include "ops/packed_pooling.h"
 #include "ops/word_weights.h"
 
@@ -31,8 +32,8 @@ struct OperatorsOf {
 
 /// Operators for one number of threads.
 using Domain =
-    OperatorsOf<PackedEmbedding, PackedAttention, PackedLayerNorm, PackedPooling, Linear<FormatF32>, Linear<FormatBf16>,
-                Linear<FormatQ8>, LinearResidualNorm<FormatF32>, LinearResidualNorm<FormatBf16>,
+    OperatorsOf<PackedEmbedding, PackedAttention, PackedLayerNorm, PackedNeighbors, PackedPooling, Linear<FormatF32>,
+                Linear<FormatBf16>, Linear<FormatQ8>, LinearResidualNorm<FormatF32>, LinearResidualNorm<FormatBf16>,
                 LinearResidualNorm<FormatQ8>, WordWeights<FormatF32>, WordWeights<FormatBf16>, WordWeights<FormatQ8>>;
 
 }  // namespace

@@ -8,12 +8,12 @@ namespace weir::ops {
 namespace {
 
 /// Plain ones, then the same gated.
-constexpr const char* kActivationNames[] = {"none",       "gelu_erf",   "gelu_tanh",      "relu",
-                                            "silu",       "none_gated", "gelu_erf_gated", "gelu_tanh_gated",
-                                            "relu_gated", "silu_gated"};
-constexpr kernels::Activation kActivations[] = {kernels::Activation::kNone, kernels::Activation::kGeluErf,
+constexpr const char* kActivationNames[] = {
+    "none",       "gelu_erf",       "gelu_tanh",       "relu",       "silu",       "tanh",
+    "none_gated", "gelu_erf_gated", "gelu_tanh_gated", "relu_gated", "silu_gated", "tanh_gated"};
+constexpr kernels::Activation kActivations[] = {kernels::Activation::kNone,     kernels::Activation::kGeluErf,
                                                 kernels::Activation::kGeluTanh, kernels::Activation::kRelu,
-                                                kernels::Activation::kSilu};
+                                                kernels::Activation::kSilu,     kernels::Activation::kTanh};
 
 /// Waking a thread costs some ten microseconds: the products it takes over must be worth more.
 constexpr std::size_t kProductsWorthAThread = std::size_t{4} << 20;

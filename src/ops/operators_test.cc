@@ -219,8 +219,8 @@ TEST_F(OperatorsTest, PaddingTokensInATextDoNotCountAsPositions) {
 }
 
 /// Models of other families, whose longest texts have 38 tokens; 1 is padding.
-constexpr const char* kFamilies[] = {"albert",          "electra", "gte",       "jina-bert", "jina-bert-qk-norm",
-                                     "modernbert-bias", "mpnet",   "nomic_bert"};
+constexpr const char* kFamilies[] = {"albert",    "deberta-v2",        "deberta-v2-conv", "electra", "gte",
+                                     "jina-bert", "jina-bert-qk-norm", "modernbert-bias", "mpnet",   "nomic_bert"};
 
 std::vector<Ids> family_texts(std::size_t count, std::mt19937& random) {
   std::vector<Ids> texts = random_texts(count, random);
@@ -388,6 +388,9 @@ TEST_F(OperatorsTest, AttributesAreChecked) {
   expect_error("PackedPooling", {{"pooling", mean}}, "attribute 'normalize' is missing");
   expect_error("PackedPooling", {{"pooling", mean}, {"normalize", std::int64_t{2}}}, "'normalize' is 2");
   const std::string fp32 = "fp32";
+  EXPECT_TRUE(load_node(folder_, "PackedNeighbors", {{"width", std::int64_t{3}}, {"rows", fp32}}).ok());
+  expect_error("PackedNeighbors", {{"width", std::int64_t{2}}, {"rows", fp32}}, "'width' is 2; it must be odd");
+  expect_error("PackedNeighbors", {{"width", std::int64_t{0}}, {"rows", fp32}}, "'width' is 0");
   const std::pair<std::string, onnx::AttributeValue> rows = {"rows", fp32};
   const onnx::Attributes whole = {{"heads", std::int64_t{4}}, {"scale", 1.0f}, {"precision", fp32}, rows};
   EXPECT_TRUE(load_node(folder_, "PackedAttention", whole).ok());

@@ -18,6 +18,9 @@ constexpr std::size_t kAlibiSlopes = 3;
 constexpr std::size_t kRotaryCos = 4;
 constexpr std::size_t kRotarySin = 5;
 constexpr std::size_t kWindow = 6;
+constexpr std::size_t kPositionKeys = 7;
+constexpr std::size_t kPositionQueries = 8;
+constexpr std::size_t kPositionBuckets = 9;
 
 constexpr std::int64_t kMostHeads = 1 << 16;
 constexpr std::int64_t kLargestHead = 1 << 16;
@@ -36,6 +39,67 @@ std::size_t score_products(const Texts& texts, const kernels::Attention& args) {
     products += tokens * (window == 0 || window > tokens / 2 ? tokens : 2 * window);
   }
   return 2 * products * args.heads * args.head_size;
+}
+
+Status read_rotary(const Call& call, std::size_t longest_text, kernels::Attention& args) {
+  const std::size_t half = args.head_size / 2;
+  if (args.head_size % 2 != 0) return bad_input("rotary_cos", "is there, but heads have an odd size");
+  WEIR_ASSIGN_OR_RETURN(const auto cosines, call.matrix<float>(kRotaryCos, "rotary_cos", half));
+  WEIR_ASSIGN_OR_RETURN(const auto sines, call.matrix<float>(kRotarySin, "rotary_sin", half, cosines.rows));
+  WEIR_RETURN_IF_ERROR(check_positions(longest_text, cosines.rows));
+  args.options.rotary_cos = cosines.data;
+  args.options.rotary_sin = sines.data;
+  return {};
+}
+
+/// Buckets as the kernel's 32-bit numbers, checked: it takes what lies between the first and the last for all there is.
+Result<const std::int32_t*> read_buckets(std::span<const std::int64_t> given, std::size_t columns) {
+  WEIR_ASSIGN_OR_RETURN(std::int32_t * buckets, scratch<std::int32_t>(Slot::kIds, given.size()));
+  std::int64_t least = 0;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (given[i] < least || given[i] >= static_cast<std::int64_t>(columns)) {
+      return bad_input("position_buckets", "holds " + std::to_string(given[i]) + " at " + std::to_string(i) +
+                                               "; it must not descend, and stay from 0 to " +
+                                               std::to_string(columns - 1));
+    }
+    least = given[i];
+    buckets[i] = static_cast<std::int32_t>(given[i]);
+  }
+  return buckets;
+}
+
+/// A table by position; its columns become the stride, which both tables share.
+Result<const float*> read_positions(const Call& call, std::size_t index, const char* name, kernels::Attention& args) {
+  constexpr std::size_t kMostColumns = std::size_t{1} << 20;
+  constexpr std::size_t kTogether = 16;
+  const std::size_t hidden = args.heads * args.head_size;
+  std::size_t& stride = args.options.position_stride;
+  WEIR_ASSIGN_OR_RETURN(const auto values, call.matrix<float>(index, name));
+  const std::size_t columns = values.columns;
+  const bool fits = columns != 0 && columns % kTogether == 0 && columns <= kMostColumns;
+  if (values.rows != hidden || !fits || (stride != 0 && stride != columns)) {
+    return bad_input(name, "has " + std::to_string(values.rows) + " rows of " + std::to_string(columns) +
+                               "; it must have " + std::to_string(hidden) +
+                               ", of a multiple of 16, the same in both tables");
+  }
+  stride = columns;
+  return values.data;
+}
+
+Status read_position_tables(const Call& call, std::size_t longest_text, kernels::Attention& args) {
+  kernels::AttentionOptions& options = args.options;
+  if (call.has_input(kPositionKeys)) {
+    WEIR_ASSIGN_OR_RETURN(options.position_keys, read_positions(call, kPositionKeys, "position_keys", args));
+  }
+  if (call.has_input(kPositionQueries)) {
+    WEIR_ASSIGN_OR_RETURN(options.position_queries, read_positions(call, kPositionQueries, "position_queries", args));
+  }
+  WEIR_ASSIGN_OR_RETURN(const auto buckets, call.vector<std::int64_t>(kPositionBuckets, "position_buckets"));
+  if (buckets.size() % 2 == 0) return bad_input("position_buckets", "must have an odd number of elements");
+  WEIR_RETURN_IF_ERROR(check_positions(longest_text, buckets.size() / 2 + 1));
+  WEIR_ASSIGN_OR_RETURN(options.buckets, read_buckets(buckets, options.position_stride));
+  options.bucket_reach = buckets.size() / 2;
+  return {};
 }
 
 /// Pairs of text and head, taken by whichever thread is free: they differ in cost by the square of their lengths.
@@ -83,6 +147,7 @@ Result<std::unique_ptr<PackedAttention>> PackedAttention::create(const Node& nod
   WEIR_ASSIGN_OR_RETURN(kernel->scale_, node.number("scale"));
   WEIR_ASSIGN_OR_RETURN(const std::size_t precision, node.choice("precision", kPrecisionNames));
   kernel->variant_ = &kernels::choose_attention(features, kPrecisions[precision]);
+  kernel->fp32_variant_ = &kernels::choose_attention(features, kernels::AttentionPrecision::kFp32);
   kernel->threads_ = node.threads();
   return kernel;
 }
@@ -104,20 +169,15 @@ Status PackedAttention::read_options(const Call& call, std::size_t longest_text,
     options.alibi_slopes = slopes.data();
   }
   if (call.has_input(kRotaryCos) || call.has_input(kRotarySin)) {
-    const std::size_t half = args.head_size / 2;
-    if (args.head_size % 2 != 0) return bad_input("rotary_cos", "is there, but heads have an odd size");
-    WEIR_ASSIGN_OR_RETURN(const auto cosines, call.matrix<float>(kRotaryCos, "rotary_cos", half));
-    WEIR_ASSIGN_OR_RETURN(const auto sines, call.matrix<float>(kRotarySin, "rotary_sin", half, cosines.rows));
-    WEIR_RETURN_IF_ERROR(check_positions(longest_text, cosines.rows));
-    options.rotary_cos = cosines.data;
-    options.rotary_sin = sines.data;
+    WEIR_RETURN_IF_ERROR(read_rotary(call, longest_text, args));
   }
   if (call.has_input(kWindow)) {
     WEIR_ASSIGN_OR_RETURN(const auto window, call.vector<std::int64_t>(kWindow, "window", 1));
     if (window[0] < 1) return bad_input("window", "is " + std::to_string(window[0]) + "; it must be at least 1");
     options.window = static_cast<std::size_t>(window[0]);
   }
-  return {};
+  if (!call.has_input(kPositionKeys) && !call.has_input(kPositionQueries)) return {};
+  return read_position_tables(call, longest_text, args);
 }
 
 Result<kernels::Attention> PackedAttention::read_input(const Call& call, std::size_t& rows) const {
@@ -152,8 +212,8 @@ Result<kernels::Attention> PackedAttention::read_input(const Call& call, std::si
   return args;
 }
 
-Status PackedAttention::attend_texts(const kernels::Attention& args, const Texts& texts, float* work,
-                                     const RowsOutput& out) const {
+Status PackedAttention::attend_texts(const kernels::AttentionVariant& variant, const kernels::Attention& args,
+                                     const Texts& texts, float* work, const RowsOutput& out) const {
   WEIR_ASSIGN_OR_RETURN(float* context, scratch<float>(Slot::kRows, texts.longest * args.out_stride));
   for (std::size_t t = 0; t < texts.count(); ++t) {
     const std::uint32_t first = texts.offsets[t];
@@ -162,7 +222,7 @@ Status PackedAttention::attend_texts(const kernels::Attention& args, const Texts
     kernels::Attention text = from_token(args, first);
     text.offsets = offsets;
     text.out = context;
-    variant_->run(text, {0, 1, 0, heads_}, work);
+    variant.run(text, {0, 1, 0, heads_}, work);
     writer_.write_range(context, {first, last}, out);
   }
   return {};
@@ -179,13 +239,14 @@ Status PackedAttention::compute(Call& call) const {
   args.out_stride = hidden;
   WEIR_RETURN_IF_ERROR(read_options(call, texts.longest, args));
   const std::size_t threads = useful_threads(score_products(texts, args), kProductsWorthAThread, threads_);
-  const std::size_t work_floats = kernels::attention_scratch_floats(texts.longest, args.head_size);
+  const std::size_t work_floats = kernels::attention_scratch_floats(texts.longest, args.head_size, args.options);
   WEIR_ASSIGN_OR_RETURN(float* work, scratch<float>(Slot::kWork, threads * work_floats));
-  if (threads == 1 && out.values == nullptr) return attend_texts(args, texts, work, out);
+  const kernels::AttentionVariant& variant = args.options.buckets == nullptr ? *variant_ : *fp32_variant_;
+  if (threads == 1 && out.values == nullptr) return attend_texts(variant, args, texts, work, out);
   if (args.out == nullptr) {
     WEIR_ASSIGN_OR_RETURN(args.out, scratch<float>(Slot::kRows, rows * hidden));
   }
-  attend(call, *variant_, args, texts, threads, work, work_floats);
+  attend(call, variant, args, texts, threads, work, work_floats);
   writer_.write(call, args.out, rows, out, threads_);
   return {};
 }

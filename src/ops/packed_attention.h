@@ -1,11 +1,19 @@
 // Self-attention over packed texts (kernels/attention), its result in the form that the layer that follows takes.
 //
-//   query_key_value float [tokens, 3 * hidden] or bfloat16 [tokens, stride] (rows.h), offsets int64 [texts + 1], and
-//   what a family adds, each optional:
-//   relative_bias [heads, 2 * reach + 1]: added to the scores, by the distance from query to key, plus reach
-//   alibi_slopes [heads]: slope * distance is taken from the scores
-//   rotary_cos, rotary_sin [positions, head size / 2]: queries and keys are rotated, halves of a head against each
-//   other window int64 [1]: a token sees so many tokens to each side → rows (rows.h)
+//   query_key_value float [tokens, 3 * hidden] or bfloat16 [tokens, stride] (rows.h), offsets int64 [texts + 1]
+//   → rows (rows.h)
+//
+// What a family adds, each an optional input:
+//
+//   relative_bias [heads, 2 * reach + 1]   added to the scores, by the distance from query to key, plus reach
+//   alibi_slopes [heads]                   slope * distance is taken from the scores
+//   rotary_cos, rotary_sin                 [positions, head size / 2]: queries and keys are rotated, halves of a head
+//                                          against each other
+//   window int64 [1]                       a token sees so many tokens to each side
+//   position_keys, position_queries        [hidden, columns], of which one may be missing, and
+//   position_buckets int64 [2 * reach + 1] for the bucket of the distance from key to query, plus reach: a query's
+//                                          product with its position key and a key's with its position query are
+//                                          added to the product of the two; computed in fp32
 //
 // Attributes: heads; head_size, which only bfloat16 needs; scale, by which scores are multiplied; precision, "fp32"
 // (the same bits everywhere) or "bf16" (faster where the CPU has AMX, elsewhere fp32).
@@ -29,6 +37,9 @@ class PackedAttention {
                                      optional(kFloatPort),
                                      optional(kFloatPort),
                                      optional(kFloatPort),
+                                     optional(kInt64Port),
+                                     optional(kFloatPort),
+                                     optional(kFloatPort),
                                      optional(kInt64Port)};
   static constexpr auto& kOutputs = kRowsPorts;
 
@@ -44,7 +55,8 @@ class PackedAttention {
   Status read_options(const Call& call, std::size_t longest_text, kernels::Attention& args) const;
 
   /// On one thread, text by text: what is attended is made narrow while it is in the caches.
-  Status attend_texts(const kernels::Attention& args, const Texts& texts, float* work, const RowsOutput& out) const;
+  Status attend_texts(const kernels::AttentionVariant& variant, const kernels::Attention& args, const Texts& texts,
+                      float* work, const RowsOutput& out) const;
 
   RowsFormat rows_;
   RowsWriter writer_;
@@ -52,6 +64,7 @@ class PackedAttention {
   std::size_t head_size_ = 0;  ///< 0: a third of the columns, divided by the heads.
   float scale_ = 1;
   const kernels::AttentionVariant* variant_ = nullptr;
+  const kernels::AttentionVariant* fp32_variant_ = nullptr;
   std::size_t threads_ = 1;
 };
 

@@ -37,6 +37,8 @@ struct Options {
   std::vector<std::int64_t> window;
   bool bf16 = false;           ///< Queries, keys and values.
   std::int64_t head_size = 0;  ///< 0: the attribute is left out.
+  Input position_keys, position_queries;
+  std::vector<std::int64_t> position_buckets;
 };
 
 class PackedAttentionTest : public ::testing::Test {
@@ -75,10 +77,15 @@ class PackedAttentionTest : public ::testing::Test {
     add("alibi_slopes", options.alibi_slopes);
     add("rotary_cos", options.rotary_cos);
     add("rotary_sin", options.rotary_sin);
-    if (!options.window.empty()) {
-      inputs.push_back(
-          graph.int64_constant("window", {static_cast<std::int64_t>(options.window.size())}, options.window));
-    }
+    const auto add_integers = [&](const std::string& name, const std::vector<std::int64_t>& values) {
+      if (!values.empty()) graph.int64_constant(name, {static_cast<std::int64_t>(values.size())}, values);
+      inputs.push_back(values.empty() ? "" : name);
+    };
+    add_integers("window", options.window);
+    add("position_keys", options.position_keys);
+    add("position_queries", options.position_queries);
+    add_integers("position_buckets", options.position_buckets);
+    while (inputs.back().empty()) inputs.pop_back();
     onnx::Attributes attributes = {{"heads", kHeads}, {"scale", 0.5f}, {"precision", fp32}, {"rows", fp32}};
     if (options.head_size != 0) attributes.emplace_back("head_size", options.head_size);
     graph.weir_node("PackedAttention", inputs, {"context"}, attributes);
@@ -143,6 +150,16 @@ Options windowed(std::vector<std::int64_t> window) {
   return options;
 }
 
+constexpr std::int64_t kHidden = kHeads * kHeadSize;
+
+Options positioned(Input keys, Input queries, std::vector<std::int64_t> buckets) {
+  Options options;
+  options.position_keys = std::move(keys);
+  options.position_queries = std::move(queries);
+  options.position_buckets = std::move(buckets);
+  return options;
+}
+
 TEST_F(PackedAttentionTest, WhatAddsNothingChangesNothing) {
   const Values plain = vector({});
   ASSERT_EQ(plain.size(), static_cast<std::size_t>(kHeads * kHeadSize));
@@ -150,6 +167,9 @@ TEST_F(PackedAttentionTest, WhatAddsNothingChangesNothing) {
   EXPECT_EQ(vector(with(&Options::alibi_slopes, filled({kHeads}, 0))), plain);
   EXPECT_EQ(vector(rotated(filled({5, 2}, 1), filled({5, 2}, 0))), plain) << "by no angle";
   EXPECT_EQ(vector(windowed({5})), plain) << "as wide as the text";
+  const std::vector<std::int64_t> buckets = {0, 0, 1, 2, 3, 4, 5, 5, 15};
+  EXPECT_EQ(vector(positioned(filled({kHidden, 16}, 0), {}, buckets)), plain);
+  EXPECT_EQ(vector(positioned({}, filled({kHidden, 16}, 0), buckets)), plain);
   EXPECT_EQ(vector(with(&Options::relative_bias, filled({kHeads, 1}, 0))), plain) << "a reach of nothing";
 }
 
@@ -159,6 +179,14 @@ TEST_F(PackedAttentionTest, EachOptionCounts) {
   EXPECT_NE(vector(with(&Options::alibi_slopes, filled({kHeads}, 0.5f))), plain);
   EXPECT_NE(vector(rotated(filled({5, 2}, 0), filled({5, 2}, 1))), Values());
   EXPECT_NE(vector(windowed({1})), plain);
+  const std::vector<std::int64_t> buckets = {0, 0, 1, 2, 3, 4, 5, 5, 15};
+  Input table = filled({kHidden, 16}, 0);
+  for (std::size_t i = 0; i < table.values.size(); i += 3) table.values[i] = 1;
+  const Values by_keys = vector(positioned(table, {}, buckets));
+  const Values by_queries = vector(positioned({}, table, buckets));
+  EXPECT_NE(by_keys, plain);
+  EXPECT_NE(by_queries, plain);
+  EXPECT_NE(by_queries, by_keys);
 }
 
 TEST_F(PackedAttentionTest, QueriesKeysAndValuesMayBeInBf16) {
@@ -185,6 +213,20 @@ TEST_F(PackedAttentionTest, WrongShapesAreRefused) {
   expect_refused(windowed({0}), "input 'window' is 0; it must be at least 1");
   expect_refused(windowed({-3}), "input 'window' is -3");
   expect_refused(windowed({1, 2}), "input 'window' has 2 elements instead of 1");
+}
+
+TEST_F(PackedAttentionTest, WrongTablesOfPositionsAreRefused) {
+  const std::vector<std::int64_t> nine(9, 3);
+  const Input table = filled({kHidden, 16}, 0);
+  expect_refused(positioned(filled({kHidden, 12}, 0), {}, nine), "input 'position_keys' has 8 rows of 12");
+  expect_refused(positioned(filled({4, 16}, 0), {}, nine), "input 'position_keys' has 4 rows of 16");
+  expect_refused(positioned(table, filled({kHidden, 32}, 0), nine), "the same in both tables");
+  expect_refused(positioned(table, {}, {}), "input 'position_buckets' is missing");
+  expect_refused(positioned(table, {}, std::vector<std::int64_t>(8, 3)), "must have an odd number of elements");
+  expect_refused(positioned(table, {}, std::vector<std::int64_t>(7, 3)), "the model has positions for 4");
+  expect_refused(positioned(table, {}, {0, 0, 1, 2, 3, 4, 5, 5, 16}), "holds 16 at 8; it must not descend, and stay");
+  expect_refused(positioned(table, {}, {-1, 0, 1, 2, 3, 4, 5, 5, 6}), "holds -1 at 0");
+  expect_refused(positioned(table, {}, {0, 0, 1, 2, 1, 4, 5, 5, 6}), "holds 1 at 4");
 }
 
 }  // namespace

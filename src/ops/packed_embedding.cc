@@ -120,6 +120,7 @@ Status PackedEmbedding::read_tables(const Call& call, kernels::Embedding& args, 
       WEIR_ASSIGN_OR_RETURN(args.segment_ids, read_ids(types, Slot::kSegments, segments.rows, "token_type_ids"));
     }
   }
+  if (!call.has_input(6) && !call.has_input(7)) return {};
   WEIR_ASSIGN_OR_RETURN(const auto gamma, call.vector<float>(6, "gamma", args.columns));
   WEIR_ASSIGN_OR_RETURN(const auto beta, call.vector<float>(7, "beta", args.columns));
   args.tables.layer_norm = {gamma.data(), beta.data(), epsilon_};

@@ -1,8 +1,8 @@
 // Embeddings of word, position and segment, summed and layer-normalized (kernels/embedding).
 //
 //   input_ids, token_type_ids (optional) int64 [tokens], offsets int64 [texts + 1], words [vocabulary, hidden],
-//   positions [positions, hidden] (optional), segments [types, hidden] (optional), gamma, beta [hidden]
-//   → values and rows (rows.h)
+//   positions [positions, hidden] (optional), segments [types, hidden] (optional), gamma, beta [hidden] (optional:
+//   else not normalized) → values and rows (rows.h)
 //
 // A text's positions begin at attribute `first_position`. Tokens that are `padding_id` (-1: none) take the position
 // before it and do not count, as in RoBERTa.
@@ -19,8 +19,9 @@ namespace weir::ops {
 class PackedEmbedding {
  public:
   static constexpr const char* kName = "PackedEmbedding";
-  static constexpr Port kInputs[] = {kInt64Port,           optional(kInt64Port), kInt64Port, kFloatPort,
-                                     optional(kFloatPort), optional(kFloatPort), kFloatPort, kFloatPort};
+  static constexpr Port kInputs[] = {kInt64Port,           optional(kInt64Port), kInt64Port,
+                                     kFloatPort,           optional(kFloatPort), optional(kFloatPort),
+                                     optional(kFloatPort), optional(kFloatPort)};
   static constexpr auto& kOutputs = kRowsPorts;
 
   PackedEmbedding(RowsFormat rows, RowsWriter writer) : rows_(rows), writer_(writer) {}

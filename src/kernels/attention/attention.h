@@ -39,6 +39,15 @@ struct AttentionOptions {
   /// [positions >= longest text][head_size / 2]. Null: none.
   const float* rotary_cos = nullptr;
   const float* rotary_sin = nullptr;
+  /// DeBERTa: scale * (<q_i, position_keys[b]> + <k_j, position_queries[b]>) is added, b being the distance's bucket
+  /// buckets[i - j + bucket_reach]. Tables by head, transposed: [heads][head_size][position_stride], the stride a
+  /// multiple of 16 beyond all buckets. `buckets` [2 * bucket_reach + 1] never descends and reaches over the longest
+  /// text. Variants in fp32 only. Null: none; of the tables, one may be null.
+  const float* position_keys = nullptr;
+  const float* position_queries = nullptr;
+  std::size_t position_stride = 0;
+  const std::int32_t* buckets = nullptr;
+  std::size_t bucket_reach = 0;
   /// Token i sees tokens i - window .. i + window. 0: all. What none of some neighbouring queries sees is not computed
   /// in fp32: the cost grows with the window, not with the text.
   std::size_t window = 0;
@@ -86,6 +95,7 @@ std::span<const AttentionVariant> attention_variants();
 const AttentionVariant& choose_attention(cpu::Features features, AttentionPrecision precision);
 
 /// Floats of scratch for texts of up to `longest_text` tokens.
-std::size_t attention_scratch_floats(std::size_t longest_text, std::size_t head_size);
+std::size_t attention_scratch_floats(std::size_t longest_text, std::size_t head_size,
+                                     const AttentionOptions& options = {});
 
 }  // namespace weir::kernels

@@ -116,7 +116,67 @@ struct HeadScratch {
   float* query;   ///< [kQueryRows][head_size rounded up to 16]
   float* scores;  ///< [kQueryRows][row_stride]
   float* sums;    ///< [kQueryRows][head_size rounded up to 16]
+
+  // With AttentionOptions::buckets: scores by position, for the buckets that occur in the text.
+  KeyRange buckets = {0, 0};
+  float* key_positions = nullptr;    ///< [tokens][buckets.size()]
+  float* query_positions = nullptr;  ///< [kQueryRows][buckets.size()]
 };
+
+/// Whole vectors of buckets, from that of the last token's distance to the first token on.
+inline KeyRange buckets_of_text(const AttentionOptions& options, std::size_t tokens) {
+  const auto least = static_cast<std::size_t>(options.buckets[options.bucket_reach - (tokens - 1)]);
+  const auto most = static_cast<std::size_t>(options.buckets[options.bucket_reach + (tokens - 1)]);
+  return {least / kLanes * kLanes, most / kLanes * kLanes + kLanes};
+}
+
+/// One head's table of positions, from the first bucket of the text on.
+inline Rows positions_of_head(const float* table, const Attention& args, const HeadView& view,
+                              const KeyRange& buckets) {
+  const std::size_t stride = args.options.position_stride;
+  return {table + view.head * view.head_size * stride + buckets.begin, stride};
+}
+
+/// Each key's scores against all positions.
+template <int rows = kQueryRows>
+inline void score_key_positions(const Attention& args, const HeadView& view, std::size_t first, std::size_t count,
+                                const HeadScratch& scratch) {
+  if constexpr (rows > 1) {
+    if (count != rows) return score_key_positions<rows - 1>(args, view, first, count, scratch);
+  }
+  const std::size_t columns = (view.head_size + kLanes - 1) / kLanes * kLanes;
+  const std::size_t width = scratch.buckets.size();
+  pack_rows(view.key, first, rows, view.head_size, broadcast(args.scale), scratch.query, columns);
+  multiply_rows<rows>({scratch.query, columns}, view.head_size,
+                      positions_of_head(args.options.position_queries, args, view, scratch.buckets), width,
+                      scratch.key_positions + first * width, width);
+}
+
+/// Adds to `rows` rows of scores what content and position score against each other.
+template <int rows>
+inline void add_position_scores(const Attention& args, const HeadView& view, std::size_t first, const KeyRange& keys,
+                                const HeadScratch& scratch) {
+  const AttentionOptions& options = args.options;
+  const std::size_t stride = row_stride(view.tokens);
+  const std::size_t width = scratch.buckets.size();
+  if (options.position_keys != nullptr) {
+    const std::size_t columns = (view.head_size + kLanes - 1) / kLanes * kLanes;
+    multiply_rows<rows>({scratch.query, columns}, view.head_size,
+                        positions_of_head(options.position_keys, args, view, scratch.buckets), width,
+                        scratch.query_positions, width);
+  }
+  for (std::size_t r = 0; r < rows; ++r) {
+    float* scores = scratch.scores + r * stride;
+    const std::int32_t* buckets = options.buckets + options.bucket_reach + first + r;
+    for (std::size_t j = keys.begin; j < keys.end; ++j) {
+      const std::size_t bucket = static_cast<std::size_t>(*(buckets - j)) - scratch.buckets.begin;
+      float score = scores[j - keys.begin];
+      if (options.position_keys != nullptr) score += scratch.query_positions[r * width + bucket];
+      if (options.position_queries != nullptr) score += scratch.key_positions[j * width + bucket];
+      scores[j - keys.begin] = score;
+    }
+  }
+}
 
 template <int rows = kQueryRows>
 inline void attend_rows(const Attention& args, const HeadView& view, std::size_t first, std::size_t count,
@@ -131,6 +191,7 @@ inline void attend_rows(const Attention& args, const HeadView& view, std::size_t
   pack_rows(view.query, first, rows, view.head_size, broadcast(args.scale), scratch.query, sums_stride);
   multiply_rows<rows>({scratch.query, sums_stride}, view.head_size, {scratch.keys + keys.begin, stride}, padded,
                       scratch.scores, stride);
+  if (args.options.buckets != nullptr) add_position_scores<rows>(args, view, first, keys, scratch);
   float inverse[rows];
   softmax_numerators(args, view, first, rows, keys, {scratch.scores, stride}, inverse);
   multiply_rows<rows>({scratch.scores, stride}, keys.size(), {scratch.values + keys.begin * sums_stride, sums_stride},
@@ -164,10 +225,18 @@ inline void attention_fp32(const Attention& args, const AttentionRange& range, f
     // Nearly equal blocks: few rows at once leave the multipliers waiting for each other.
     const std::size_t blocks = (view.tokens + kQueryRows - 1) / kQueryRows;
     const std::size_t step = (view.tokens + blocks - 1) / blocks;
-    for (std::size_t i = 0; i < view.tokens; i += step) {
-      const std::size_t rows = view.tokens - i < step ? view.tokens - i : step;
-      attend_rows(args, view, i, rows, parts);
+    const auto for_each_block = [&](auto compute) {
+      for (std::size_t i = 0; i < view.tokens; i += step) compute(i, view.tokens - i < step ? view.tokens - i : step);
+    };
+    if (args.options.buckets != nullptr) {
+      parts.buckets = buckets_of_text(args.options, view.tokens);
+      parts.query_positions = parts.sums + kQueryRows * columns;
+      parts.key_positions = parts.query_positions + kQueryRows * parts.buckets.size();
+      if (args.options.position_queries != nullptr) {
+        for_each_block([&](std::size_t i, std::size_t rows) { score_key_positions(args, view, i, rows, parts); });
+      }
     }
+    for_each_block([&](std::size_t i, std::size_t rows) { attend_rows(args, view, i, rows, parts); });
   });
 }
 

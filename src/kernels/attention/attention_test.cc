@@ -60,7 +60,7 @@ class Problem {
     return a;
   }
   void run(const AttentionVariant& variant, Guarded<float>& out) const {
-    Guarded<float> scratch(attention_scratch_floats(longest, head_size_));
+    Guarded<float> scratch(attention_scratch_floats(longest, head_size_, options));
     variant.run(args(out.data()), {0, texts(), 0, heads_}, scratch.data());
   }
 
@@ -70,6 +70,16 @@ class Problem {
     const double cosine = options.rotary_cos[position * half + c % half];
     const double sine = options.rotary_sin[position * half + c % half];
     return c < half ? x[c] * cosine - x[c + half] * sine : x[c] * cosine + x[c - half] * sine;
+  }
+  double position_score(std::size_t head, std::size_t i, std::size_t j, const float* q, const float* k) const {
+    const auto bucket = static_cast<std::size_t>(options.buckets[options.bucket_reach + i - j]);
+    double score = 0;
+    for (std::size_t c = 0; c < head_size_; ++c) {
+      const std::size_t at = (head * head_size_ + c) * options.position_stride + bucket;
+      if (options.position_keys != nullptr) score += static_cast<double>(q[c]) * options.position_keys[at];
+      if (options.position_queries != nullptr) score += static_cast<double>(k[c]) * options.position_queries[at];
+    }
+    return score;
   }
   /// The formula of the header, in double precision.
   void exact(std::size_t text, std::size_t head, std::size_t i, std::vector<double>& out) const {
@@ -85,6 +95,7 @@ class Problem {
       const float* k = qkv->data() + (first + j) * 3 * hidden() + hidden() + head * head_size_;
       double score = 0;
       for (std::size_t c = 0; c < head_size_; ++c) score += rotated(q, i, c) * rotated(k, j, c);
+      if (options.buckets != nullptr) score += position_score(head, i, j, q, k);
       score /= std::sqrt(static_cast<double>(head_size_));
       if (options.relative_bias != nullptr) {
         const auto reach = static_cast<std::ptrdiff_t>(options.relative_reach);
@@ -141,6 +152,7 @@ void check_all_variants(const Problem& problem, const std::string& what) {
   problem.run(reference(), expected);
   for (const auto* variant : runnable(attention_variants())) {
     Guarded<float> actual(problem.tokens() * problem.hidden());
+    if (problem.options.buckets != nullptr && variant->precision != AttentionPrecision::kFp32) continue;
     problem.run(*variant, actual);
     EXPECT_LT(problem.largest_error(actual), tolerance(*variant)) << variant->name << ' ' << what;
     if (variant->precision != AttentionPrecision::kFp32) continue;
@@ -215,6 +227,38 @@ TEST(Attention, InputsInBf16GiveTheBitsOfTheirValues) {
         EXPECT_TRUE(same_bits(narrow, wide)) << variant->name << " head size " << head_size << " rotary " << rotary;
       }
     }
+  }
+}
+
+TEST(Attention, ScoresByContentAndPosition) {
+  constexpr std::size_t kHeads = 3;
+  constexpr std::size_t kReach = 150;
+  constexpr std::int32_t kSpan = 24;
+  for (const std::size_t head_size : {16, 24, 64}) {
+    Problem problem({40, 1, 2, 19, 0, 131}, kHeads, head_size);
+    constexpr std::size_t kStride = 2 * kSpan;
+    Guarded<float> keys(kHeads * head_size * kStride), queries(keys.size());
+    Guarded<std::int32_t> buckets(2 * kReach + 1);
+    std::mt19937 random(8);
+    fill_normal(keys, random);
+    fill_normal(queries, random);
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+      const auto distance = static_cast<std::int32_t>(i) - static_cast<std::int32_t>(kReach);
+      const std::int32_t near = std::clamp(distance, -16, 16);
+      buckets[i] = std::clamp(near + (distance - near) / 20 + kSpan, 0, 2 * kSpan - 1);
+    }
+    problem.options.buckets = buckets.data();
+    problem.options.bucket_reach = kReach;
+    problem.options.position_stride = kStride;
+    problem.options.position_keys = keys.data();
+    check_all_variants(problem, "by a query and positions");
+    problem.options.position_queries = queries.data();
+    check_all_variants(problem, "by both");
+    problem.options.window = 20;
+    check_all_variants(problem, "by both, in a window");
+    problem.options.window = 0;
+    problem.options.position_keys = nullptr;
+    check_all_variants(problem, "by positions and a key");
   }
 }
 

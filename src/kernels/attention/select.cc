@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "kernels/attention/attention.h"
 #include "kernels/isa/isa.h"
 
@@ -26,15 +28,18 @@ const AttentionVariant& choose_attention(cpu::Features features, AttentionPrecis
   return choose_variant(variants, features);
 }
 
-std::size_t attention_scratch_floats(std::size_t longest_text, std::size_t head_size) {
+std::size_t attention_scratch_floats(std::size_t longest_text, std::size_t head_size, const AttentionOptions& options) {
   const std::size_t tokens = (longest_text + 31) / 32 * 32 + 16;
   const std::size_t columns = (head_size + 31) / 32 * 32;
   constexpr std::size_t kScoreRows = 16;
   const std::size_t packed = 4 * tokens * columns;  // rotated q and k, packed keys; or q, k, v in bf16
   const std::size_t scores = 2 * kScoreRows * tokens;
   const std::size_t block = 2 * kScoreRows * columns + kScoreRows * 16;  // queries and sums
+  // Scores by position: of all keys, and of a block of queries.
+  const std::size_t buckets = options.buckets == nullptr ? 0 : std::min(options.position_stride, 2 * tokens + 32);
+  const std::size_t positions = (tokens + kScoreRows) * buckets;
   constexpr std::size_t kAlignment = 16;
-  return packed + scores + block + kAlignment;
+  return packed + scores + block + positions + kAlignment;
 }
 
 }  // namespace weir::kernels

@@ -1,7 +1,7 @@
 // The first layer of an encoder on packed tokens: sum of the embeddings of word, position and segment, then layer norm.
 //
 //   x[i] = words[ids[i]] + positions[position(i) + first_position] + segments[segment_ids[i]],  out[i] =
-//   layer_norm(x[i])
+//   layer_norm(x[i]), or x[i]
 //
 // position(i) counts from 0 at the start of each text. Sums are taken in the order written. With `quantized` the result
 // is also written as quantize_rows.h says.
@@ -24,7 +24,7 @@ struct EmbeddingTables {
   const float* positions = nullptr;  ///< null: none (rotary, ALiBi)
   const float* segments = nullptr;   ///< null: none
   std::size_t first_position = 0;    ///< RoBERTa counts from padding_idx + 1
-  LayerNormParameters layer_norm;
+  LayerNormParameters layer_norm;    ///< gamma null: not normalized
 };
 
 struct Embedding {

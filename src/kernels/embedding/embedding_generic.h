@@ -26,9 +26,13 @@ inline void embed_token(const Embedding& args, std::size_t token, std::size_t po
   float* out = args.out + token * args.out_stride;
   sum_rows(row(tables.words, static_cast<std::size_t>(args.ids[token])),
            row(tables.positions, position + tables.first_position), row(tables.segments, segment), out, args.columns);
-  const NormalizedRow self = {out, nullptr, out};
   RowBounds bounds;
-  normalize_rows(&self, 1, tables.layer_norm, args.columns, &bounds);
+  if (tables.layer_norm.gamma != nullptr) {
+    const NormalizedRow self = {out, nullptr, out};
+    normalize_rows(&self, 1, tables.layer_norm, args.columns, &bounds);
+  } else if (args.quantized != nullptr) {
+    bounds = row_bounds(out, args.columns);
+  }
   if (args.quantized == nullptr) return;
   args.quantized_scale[token] = quantize_row(out, args.columns, bounds, args.quantized + token * args.quantized_stride);
 }

@@ -90,6 +90,30 @@ TEST(Embedding, SegmentsAndQuantizedRows) {
   }
 }
 
+TEST(Embedding, WithoutNormItIsTheSum) {
+  constexpr std::size_t kColumns = 33;
+  Problem problem(kColumns);
+  for (const auto* variant : runnable(embedding_variants())) {
+    Guarded<float> out(22 * kColumns);
+    Guarded<RowScale> scale(22), expected_scale(22);
+    Guarded<std::uint8_t> bytes(22 * padded_columns(kColumns)), expected(bytes.size());
+    Embedding args = problem.args(out.data());
+    args.tables.layer_norm = {};
+    args.quantized = bytes.data();
+    args.quantized_stride = padded_columns(kColumns);
+    args.quantized_scale = scale.data();
+    variant->run(args);
+    for (std::size_t c = 0; c < kColumns; ++c) {  // token 4 is the first of its text, at position 2
+      const float word = problem.words[static_cast<std::size_t>(problem.ids[4]) * kColumns + c];
+      EXPECT_EQ(out[4 * kColumns + c], word + problem.positions[2 * kColumns + c] + problem.segments[c]);
+    }
+    choose_quantize_rows({}).run(
+        {out.data(), kColumns, 22, kColumns, expected.data(), padded_columns(kColumns), expected_scale.data()});
+    EXPECT_TRUE(same_bits(expected, bytes)) << variant->name;
+    EXPECT_TRUE(same_bits(expected_scale, scale)) << variant->name;
+  }
+}
+
 TEST(Embedding, ChoiceFollowsTheFeatures) {
   expect_choices_fit(embedding_variants(), choose_embedding);
   report_variants("embedding", embedding_variants());

@@ -33,7 +33,7 @@ struct RowScale;             // quantize/quantize_rows.h
 
 constexpr std::size_t kPanelChannels = 16;
 
-enum class Activation : std::uint8_t { kNone, kGeluErf, kGeluTanh, kSilu, kRelu };
+enum class Activation : std::uint8_t { kNone, kGeluErf, kGeluTanh, kSilu, kRelu, kTanh };
 
 struct MatmulEpilogue {
   Activation activation = Activation::kNone;

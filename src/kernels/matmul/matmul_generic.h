@@ -32,6 +32,7 @@ WEIR_INLINED inline void activate(F32x16 (&y)[count]) {
     unroll<kCount>([&]<int i>() WEIR_INLINED { y[i] = gelu_erf(y[i]); });
   }
   if constexpr (activation == Activation::kGeluTanh) unroll<kCount>([&]<int i>() { y[i] = gelu_tanh(y[i]); });
+  if constexpr (activation == Activation::kTanh) unroll<kCount>([&]<int i>() { y[i] = hyperbolic_tangent(y[i]); });
   if constexpr (activation == Activation::kSilu) unroll<kCount>([&]<int i>() { y[i] = silu(y[i]); });
   if constexpr (activation == Activation::kRelu) {  // in this order a NaN stays NaN
     unroll<kCount>([&]<int i>() WEIR_INLINED { y[i] = max(broadcast(0.0f), y[i]); });
@@ -219,6 +220,8 @@ inline void products_tracked(const MatmulArgs& args, IndexRange rows, IndexRange
       return products_activated<Activation::kSilu>(args, rows, panels, out);
     case Activation::kRelu:
       return products_activated<Activation::kRelu>(args, rows, panels, out);
+    case Activation::kTanh:
+      return products_activated<Activation::kTanh>(args, rows, panels, out);
   }
 }
 
@@ -262,6 +265,8 @@ inline RowBounds gate_row(Activation activation, const NormalizedRow& row, std::
       return gate_row<Activation::kSilu>(row.in, row.out, columns);
     case Activation::kRelu:
       return gate_row<Activation::kRelu>(row.in, row.out, columns);
+    case Activation::kTanh:
+      return gate_row<Activation::kTanh>(row.in, row.out, columns);
   }
   return {};
 }

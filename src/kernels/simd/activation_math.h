@@ -1,4 +1,4 @@
-// exp, GELU and SiLU on F32x16, one algorithm and the same bits for every ISA; maximum errors are against exact
+// exp, GELU, SiLU and tanh on F32x16, one algorithm and the same bits for every ISA; maximum errors are against exact
 // arithmetic and are held by activation_math_test.cc.
 #pragma once
 
@@ -53,6 +53,12 @@ WEIR_INLINED inline void exponential_of_negative(F32x16 (&x)[count]) {
 inline F32x16 silu(F32x16 x) {
   const F32x16 negated = sub(broadcast(0.0f), x);
   return div(x, add(broadcast(1.0f), exponential(negated)));
+}
+
+/// tanh(x) = 1 - 2 / (1 + e^2x), absolute error < 1e-6.
+inline F32x16 hyperbolic_tangent(F32x16 x) {
+  const F32x16 one = broadcast(1.0f);
+  return sub(one, div(broadcast(2.0f), add(one, exponential(add(x, x)))));
 }
 
 /// 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), which is x / (1 + e^-2u).

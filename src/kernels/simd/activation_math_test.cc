@@ -80,6 +80,14 @@ TEST(ActivationMath, Silu) {
   EXPECT_LT(worst(silu, error, -80, 80), 1e-6);
 }
 
+TEST(ActivationMath, HyperbolicTangent) {
+  const auto error = [](double x, double y) { return std::fabs(y - std::tanh(x)); };
+  EXPECT_LT(worst(hyperbolic_tangent, error, -20, 20), 1e-6);
+  EXPECT_EQ(hyperbolic_tangent(broadcast(0.0f)).lane[0], 0.0f);
+  EXPECT_EQ(hyperbolic_tangent(broadcast(1e30f)).lane[0], 1.0f);
+  EXPECT_EQ(hyperbolic_tangent(broadcast(-1e30f)).lane[0], -1.0f);
+}
+
 TEST(ActivationMath, NanStaysNan) {
   const F32x16 nan = broadcast(std::nanf(""));
   EXPECT_TRUE(std::isnan(coarse(nan).lane[0]));
@@ -87,6 +95,7 @@ TEST(ActivationMath, NanStaysNan) {
   EXPECT_TRUE(std::isnan(gelu_erf(nan).lane[0]));
   EXPECT_TRUE(std::isnan(gelu_tanh(nan).lane[0]));
   EXPECT_TRUE(std::isnan(silu(nan).lane[0]));
+  EXPECT_TRUE(std::isnan(hyperbolic_tangent(nan).lane[0]));
 }
 
 TEST(ActivationMath, RoundingIsToEvenAndSaturatesLikeTheCpu) {

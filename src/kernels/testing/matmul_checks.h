@@ -46,6 +46,7 @@ inline constexpr Epilogue kEpilogues[] = {
     {Activation::kGeluTanh, false, false, true, true, true},
     {Activation::kSilu, false, false, true, false, false},
     {Activation::kRelu, false, false, true, false, true},
+    {Activation::kTanh, true, false, true, false, true},
     {Activation::kNone, true, true, true, true, true},
     {Activation::kNone, true, false, true, false, true},
     {Activation::kNone, true, true, false, false, true},
@@ -156,8 +157,8 @@ void expect_gate_is_a_product(const MatmulVariant<Args>& variant) {
   for (const Shape shape : {Shape{1, 64, 2}, Shape{7, 64, 34}, Shape{70, 96, 160}}) {
     const Problem problem(shape);
     const LayerNormParameters norm = problem.norm();
-    for (const Activation activation :
-         {Activation::kNone, Activation::kGeluErf, Activation::kGeluTanh, Activation::kSilu, Activation::kRelu}) {
+    for (const Activation activation : {Activation::kNone, Activation::kGeluErf, Activation::kGeluTanh,
+                                        Activation::kSilu, Activation::kRelu, Activation::kTanh}) {
       const Epilogue gated = {activation, false, false, true, false, false, true};
       Output out(shape, gated), active(shape), plain(shape);
       run_alone(variant, with_epilogue(problem, gated, norm, out));
