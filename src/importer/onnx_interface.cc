@@ -83,4 +83,31 @@ Result<OutputChoice> choose_output(const onnx::Model& model, const std::string& 
                path);
 }
 
+bool has_logits(const onnx::Model& model) { return find_value(model.outputs(), families::kLogits) != nullptr; }
+
+Result<std::string> choose_logits(const onnx::Model& model, const std::string& path, std::size_t rank,
+                                  std::uint32_t labels) {
+  const onnx::ValueInfo* output = find_value(model.outputs(), families::kLogits);
+  if (output == nullptr && model.outputs().size() == 1) output = &model.outputs().front();
+  const std::string form =
+      std::string("float [batch, ") + (rank == 3 ? "sequence, " : "") + std::to_string(labels) + "]";
+  if (output == nullptr) {
+    return Error(ErrorKind::kNotFound,
+                 path + ": found the outputs " + list(model.outputs()) + ", but needed is logits (" + form + ")", path);
+  }
+  const bool fits =
+      output->type == "float" &&
+      (!output->has_shape ||
+       (output->shape.size() == rank && (output->shape.back() < 0 || output->shape.back() == std::int64_t{labels})));
+  if (fits) return output->name;
+  std::string shape;
+  for (const std::int64_t size : output->shape) {
+    shape += (shape.empty() ? "" : ", ") + (size < 0 ? std::string("?") : std::to_string(size));
+  }
+  return Error(ErrorKind::kUnsupported,
+               path + ": output '" + output->name + "' is " + output->type + " [" + shape +
+                   "], but for the task and the " + "labels of config.json " + form + " is needed",
+               path);
+}
+
 }  // namespace weir::importer

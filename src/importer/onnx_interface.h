@@ -1,6 +1,8 @@
 // Which of an ONNX graph's inputs and outputs weir uses. Pure functions; one thread.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "base/result.h"
@@ -23,5 +25,13 @@ Status check_inputs(const onnx::Model& model, const std::string& path);
 /// What the graph has pooled itself is taken unless weir is to pool. kUnsupported: no output of a known name, type and
 /// rank.
 Result<OutputChoice> choose_output(const onnx::Model& model, const std::string& path, bool pools_itself);
+
+/// What gives the numbers of labels: `logits`, or the only output. kNotFound: the graph has no such output;
+/// kUnsupported: it is not float with `rank` axes, the last one `labels` long.
+Result<std::string> choose_logits(const onnx::Model& model, const std::string& path, std::size_t rank,
+                                  std::uint32_t labels);
+
+/// Whether the graph has an output `logits`.
+bool has_logits(const onnx::Model& model);
 
 }  // namespace weir::importer

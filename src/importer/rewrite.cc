@@ -51,6 +51,10 @@ Result<Recognition> recognize_onnx(const ConversionRequest& request) {
   const Source& onnx = *request.source;
   WEIR_ASSIGN_OR_RETURN(const onnx::Model model, onnx::Model::read(onnx.onnx_path));
   WEIR_RETURN_IF_ERROR(check_inputs(model, onnx.onnx_path));
+  const auto& task = request.overrides.task;
+  if (task ? *task != bundle::Task::kEmbedding : has_logits(model)) {
+    return Error(ErrorKind::kUnsupported, "heads of labels are not recognized in ONNX graphs, only embedding models");
+  }
   Recognition result;
   WEIR_ASSIGN_OR_RETURN(result.output, choose_output(model, onnx.onnx_path, request.overrides.pooling.has_value()));
   WEIR_ASSIGN_OR_RETURN(const auto recognized, recognize::recognize(model, result.output.name));

@@ -202,6 +202,86 @@ TEST_F(TaskTest, LabelsThatContradictEachOther) {
   expect_refused("a reranker gives one score", ErrorKind::kCorrupt);
 }
 
+/// The padded graph of a task as somebody's export, its config and tokenizer beside it.
+class ExportedTaskTest : public TaskTest {
+ protected:
+  void prepare_export(const std::string& name) {
+    prepare(name);
+    options_.padded = true;
+    options_.target = root_ + "/padded";
+    import();
+    fs::create_directories(root_ + "/export/onnx");
+    for (const char* file : {"/model.onnx", "/model.weights"}) {
+      fs::copy(options_.target + file, root_ + "/export/onnx" + file);
+    }
+    for (const char* file : {"/config.json", "/tokenizer.json"})
+      fs::copy(root_ + "/source" + file, root_ + "/export" + file);
+    options_.padded = false;
+    options_.source = root_ + "/export";
+    options_.target = root_ + "/bundle";
+  }
+};
+
+TEST_F(ExportedTaskTest, LogitsAreWhatTheConfigSays) {
+  for (const auto& [name, task] : {std::pair{"rerank", bundle::Task::kRerank},
+                                   {"classify", bundle::Task::kClassify},
+                                   {"multi_label", bundle::Task::kClassify},
+                                   {"token_classify", bundle::Task::kTokenClassify}}) {
+    prepare_export(name);
+    const bundle::Manifest padded = bundle::load(root_ + "/padded").value().manifest;
+    const bundle::Manifest manifest = import();
+    EXPECT_EQ(manifest.family, "onnx") << name;
+    EXPECT_EQ(manifest.task, task) << name;
+    EXPECT_EQ(manifest.labels, padded.labels) << name;
+    EXPECT_EQ(manifest.dimensions, padded.dimensions) << name;
+    EXPECT_EQ(manifest.score_function, padded.score_function) << name;
+    EXPECT_LE(difference(manifest), 1e-4) << name;
+  }
+}
+
+TEST_F(ExportedTaskTest, WhatDoesNotFitIsRefused) {
+  prepare_export("classify");
+  options_.overrides.task = bundle::Task::kTokenClassify;
+  expect_refused(
+      "output 'logits' is float [?, 3], but for the task and the labels of config.json float [batch, sequence, 3]",
+      ErrorKind::kUnsupported);
+  options_.overrides.task = bundle::Task::kSparse;
+  expect_refused("not taken for the task sparse", ErrorKind::kUnsupported);
+  options_.overrides.task = bundle::Task::kEmbedding;
+  expect_refused("found the outputs logits (float)", ErrorKind::kUnsupported);
+  options_.overrides.task.reset();
+  options_.precision = "int8";
+  expect_refused("heads of labels are not recognized", ErrorKind::kUnsupported);
+  options_.precision = "fp32";
+  std::string config = read_file(options_.source + "/config.json", 1 << 20).value();
+  config.replace(config.find("\"2\": \"good\""), 11, "\"2\": \"good\", \"3\": \"best\"");
+  ASSERT_TRUE(write_file(options_.source + "/config.json", config).ok());
+  expect_refused("float [batch, 4] is needed", ErrorKind::kUnsupported);
+  fs::remove(options_.source + "/config.json");
+  expect_refused("config.json: missing; it says what the numbers", ErrorKind::kNotFound);
+}
+
+TEST_F(ExportedTaskTest, AGraphWithoutLogitsIsNoReranker) {
+  prepare_export("rerank");
+  fs::copy(WEIR_TEST_DATA "/families/bert/model.safetensors", root_ + "/source/model.safetensors",
+           fs::copy_options::overwrite_existing);
+  fs::copy(WEIR_TEST_DATA "/families/bert/config.json", root_ + "/source/config.json",
+           fs::copy_options::overwrite_existing);
+  Options encoder = options_;
+  encoder.source = root_ + "/source";
+  encoder.target = root_ + "/encoder";
+  encoder.padded = true;
+  encoder.overrides.pooling = bundle::Pooling::kMean;
+  encoder.overrides.normalize = true;
+  ASSERT_TRUE(import_model(encoder).ok());
+  for (const char* file : {"/model.onnx", "/model.weights"}) {
+    fs::copy(encoder.target + file, root_ + "/export/onnx" + file, fs::copy_options::overwrite_existing);
+  }
+  options_.overrides.task = bundle::Task::kRerank;
+  options_.rewrite = Rewrite::kNever;
+  expect_refused("output 'last_hidden_state' is float [?, ?, 16]", ErrorKind::kUnsupported);
+}
+
 TEST_F(TaskTest, AgreementIsMeasuredAsTheTaskNeedsIt) {
   for (const auto& [name, measure] : {std::pair{"rerank", Measure::kConcordance},
                                       {"multi_label", Measure::kLabels},

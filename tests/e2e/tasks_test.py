@@ -60,6 +60,20 @@ class TaskServer(Server):
         return f"http://127.0.0.1:{self.port}"
 
 
+class ExportedServer(TaskServer):
+    """The same of an ONNX graph in a folder `onnx` below config.json and tokenizer.json, as exporters leave it."""
+
+    def import_model(self, bundle):
+        super().import_model(self.folder / "made")
+        export = self.folder / "export"
+        (export / "onnx").mkdir(parents=True)
+        for name in ("config.json", "tokenizer.json"):
+            shutil.copy(self.folder / "source" / name, export)
+        for name in ("model.onnx", "model.weights"):
+            shutil.copy(self.folder / "made" / name, export / "onnx")
+        subprocess.run([PROGRAM, "import", export, bundle, "--max-tokens", "38", "--quiet"], check=True, env=ENVIRONMENT)
+
+
 class TaskTest(unittest.TestCase):
     def assert_close(self, found, wanted, tolerance=1e-4):
         self.assertEqual(len(found), len(wanted))
@@ -266,6 +280,23 @@ class PackedInt8(TaskTest):
                 found = {str(word["index"]): word["value"] for word in lexical[i]}
                 for word, weight in entry["lexical"].items():
                     self.assertAlmostEqual(found.get(word, 0), weight, delta=0.1)
+
+
+class OnnxExports(TaskTest):
+    def test_reranker(self):
+        entries = expected("rerank")
+        body = {"query": entries[0]["text"], "texts": [entry["pair"] for entry in entries]}
+        with ExportedServer("rerank", "--padded") as server:
+            scores = {entry["index"]: entry["score"] for entry in server.post("/rerank", body).json()}
+            self.assert_close([scores[i] for i in range(len(entries))], [sigmoid(e["numbers"][0]) for e in entries])
+            self.assertIn("reranker", server.get("/info").json()["model_type"])
+
+    def test_classifier(self):
+        entry = expected("classify")[0]
+        with ExportedServer("classify", "--padded") as server:
+            answer = server.post("/predict", {"inputs": entry["text"]}).json()
+            self.assert_close([label["score"] for label in answer], sorted(softmax(entry["numbers"]), reverse=True))
+            self.assertEqual(set(server.get("/info").json()["model_type"]["classifier"]["label2id"]), {"bad", "so so", "good"})
 
 
 class OtherTasks(TaskTest):
