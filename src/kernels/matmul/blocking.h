@@ -11,6 +11,13 @@ constexpr std::size_t kBlockRows = 64;
 
 /// Weights beyond this size come from L3 or memory for each block: larger blocks read them less often.
 constexpr std::size_t kCachedWeightsBytes = std::size_t{1} << 20;
-constexpr std::size_t kMaximumBlockRows = 128;
+constexpr std::size_t kLargeBlockRows = 128;
+
+/// AMX multiplies so fast that it waits for the weights rather than for rows that have left L2; rows that need no
+/// finishing leave it once.
+constexpr std::size_t kLargeAmxBlockRows = 256;
+constexpr std::size_t kLargeAmxFinishedRows = 512;
+
+constexpr std::size_t kMostScratchRows = kLargeAmxBlockRows;
 
 }  // namespace weir::kernels

@@ -339,15 +339,23 @@ inline void run_bf16(const MatmulArgs& args, IndexRange block, IndexRange panels
   }
 }
 
+/// Rows of a block; `is_finished_at_once`: nothing is left to do to its products.
+inline std::size_t block_rows(const MatmulArgs& args, bool is_finished_at_once) {
+  const std::size_t weights_bytes = args.weights.panels() * args.weights.panel_size() * sizeof(*args.weights.values);
+  if (weights_bytes <= kCachedWeightsBytes) return kBlockRows;
+  if constexpr (!kTilesAreConfigured) return kLargeBlockRows;
+  return is_finished_at_once ? kLargeAmxFinishedRows : kLargeAmxBlockRows;
+}
+
 inline void run_generic(const MatmulArgs& args, IndexRange rows, float* scratch) {
   const IndexRange panels = {0, args.weights.panels()};
-  const std::size_t weights_bytes = args.weights.panels() * args.weights.panel_size() * sizeof(*args.weights.values);
-  const std::size_t step = weights_bytes > kCachedWeightsBytes ? kMaximumBlockRows : kBlockRows;
   const bool direct = products_are_the_result(args);
   const bool narrow = bf16_products_are_the_result(args);
+  const bool plain = direct && args.out_bf16 == nullptr && args.quantized == nullptr;
+  const std::size_t step = block_rows(args, narrow || plain);
   const bool track = args.quantized != nullptr && !args.gated && args.residual == nullptr && args.layer_norm == nullptr;
   std::int32_t* bounds = track ? reinterpret_cast<std::int32_t*>(scratch) : nullptr;
-  float* block_values = scratch + kMaximumBlockRows * 2 * kLanes;
+  float* block_values = scratch + kMostScratchRows * 2 * kLanes;
   for (std::size_t row = rows.begin; row < rows.end; row += step) {
     const IndexRange block = {row, rows.end - row < step ? rows.end : row + step};
     if (narrow) {

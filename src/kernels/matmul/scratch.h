@@ -9,7 +9,7 @@ namespace weir::kernels {
 /// Floats that a variant's `run` needs: a block of rows and the bounds of each.
 template <class Args>
 std::size_t matmul_scratch_floats(const Args& args) {
-  return kMaximumBlockRows * (args.weights.padded_channels() + 2 * kPanelChannels);
+  return kMostScratchRows * (args.weights.padded_channels() + 2 * kPanelChannels);
 }
 
 }  // namespace weir::kernels

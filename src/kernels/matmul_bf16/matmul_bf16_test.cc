@@ -80,6 +80,8 @@ TEST(MatmulBf16, RowAndChannelSplitsGiveTheSameBits) {
 
 TEST(MatmulBf16, ARowDoesNotSeeItsBatch) { expect_same_bits_in_any_batch<Problem>(runnable(matmul_bf16_variants())); }
 
+TEST(MatmulBf16, LargeBlocks) { expect_same_bits_in_large_blocks<Problem>(runnable(matmul_bf16_variants())); }
+
 TEST(MatmulBf16, NanIsPassedOnAndStaysInItsRow) {
   const Shape shape = {3, 64, 20};
   Problem problem(shape);

@@ -114,6 +114,8 @@ TEST(MatmulQ8, RowAndChannelSplitsGiveTheSameBits) {
 
 TEST(MatmulQ8, ARowDoesNotSeeItsBatch) { expect_same_bits_in_any_batch<Problem>(runnable(matmul_q8_variants())); }
 
+TEST(MatmulQ8, LargeBlocks) { expect_same_bits_in_large_blocks<Problem>(runnable(matmul_q8_variants())); }
+
 TEST(MatmulQ8, ExtremeValuesDoNotSaturate) {
   constexpr std::size_t kInputs = 4096;
   Guarded<std::uint8_t> activations(kInputs);

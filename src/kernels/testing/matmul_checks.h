@@ -245,6 +245,32 @@ void expect_same_bits_in_any_batch(const std::vector<const MatmulVariant<Args>*>
   }
 }
 
+/// Weights that are too large for a cache: more rows than any block has, at once and in parts. Not for the portable
+/// variants, which take too long.
+template <class Problem, class Args>
+void expect_same_bits_in_large_blocks(const std::vector<const MatmulVariant<Args>*>& variants) {
+  const Shape shape = {520, 512, 2112};
+  const Problem problem(shape);
+  const LayerNormParameters norm = problem.norm();
+  constexpr Epilogue kForms[] = {{Activation::kNone, false, false, true, false, false},
+                                 {Activation::kGeluErf, false, false, false, true, false},
+                                 {Activation::kNone, false, false, true, false, true},
+                                 {Activation::kGeluErf, true, true, true, true, true}};
+  for (const auto* variant : variants) {
+    if (variant->required.empty()) continue;
+    for (const Epilogue& epilogue : kForms) {
+      Output whole(shape), parts(shape);
+      run_alone(*variant, with_epilogue(problem, epilogue, norm, whole));
+      const auto args = with_epilogue(problem, epilogue, norm, parts);
+      Guarded<float> scratch(matmul_scratch_floats(args));
+      for (std::size_t row = 0; row < shape.rows; row += 100) {
+        variant->run(args, {row, std::min(row + 100, shape.rows)}, scratch.data());
+      }
+      expect_same(whole, parts, variant->name, shape);
+    }
+  }
+}
+
 /// For a problem of three rows whose second one holds a NaN: it reaches all that is computed from that row, only that.
 template <class Problem, class Args>
 void expect_nan_in_second_row_only(const Problem& problem, const std::vector<const MatmulVariant<Args>*>& variants) {
