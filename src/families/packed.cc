@@ -55,7 +55,7 @@ class PackedWriter {
     std::vector<std::string> inputs = {
         kInputIds, has_types ? kTokenTypeIds : "", kOffsets, words, positions, types, norm.gamma, norm.beta};
     while (inputs.back().empty()) inputs.pop_back();
-    const PackedRows rows = operators_.embedding(
+    PackedRows rows = operators_.embedding(
         "embeddings", inputs,
         {{"epsilon", norm.epsilon},
          {"first_position", static_cast<std::int64_t>(tables.first_position)},

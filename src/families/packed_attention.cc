@@ -56,7 +56,7 @@ std::string PackedAttention::query_key_value(const Attention& attention, const P
 
 std::string PackedAttention::normalized(const Linear& linear, const std::optional<Norm>& norm, const PackedRows& input,
                                         const std::string& name) {
-  const std::string values = operators_.linear(name, input, parameters_.linear(name, {&linear}));
+  std::string values = operators_.linear(name, input, parameters_.linear(name, {&linear}));
   if (!norm) return values;
   return operators_.layer_norm(name + ".normalized", {values, {}, parameters_.norm(*norm), PackedWanted::kValues})
       .values;

@@ -127,12 +127,14 @@ class OperatorsTest : public ::testing::Test {
   }
 
   /// Where the first packed layer begins in the weights file.
-  std::size_t first_packed() const {
+  std::size_t first_packed() const { return weights_bytes().find("WEIRLQ8"); }
+
+  std::string weights_bytes() const {
     FILE* file = std::fopen(weights().c_str(), "rb");
     std::string all(fs::file_size(weights()), '\0');
     EXPECT_EQ(std::fread(all.data(), 1, all.size(), file), all.size());
     std::fclose(file);
-    return all.find("WEIRLQ8");
+    return all;
   }
 
   std::string folder_;
@@ -297,6 +299,14 @@ TEST_F(OperatorsTest, TheLongestTextFitsAndOneMoreTokenDoesNot) {
   const auto session = load(2);
   EXPECT_EQ(embed(*session, {Ids(kPositions, 3)}).size(), 1u);
   expect_refused(Ids(65, 3), Ids(65, 0), {0, 65}, "a text has 65 tokens; the model has positions for 64");
+}
+
+TEST_F(OperatorsTest, LayersThatShareWeightsStoreThemOnce) {
+  write("int8", "families/albert");
+  const std::string bytes = weights_bytes();
+  std::size_t layers = 0;
+  for (std::size_t at = bytes.find("WEIRLQ8"); at != std::string::npos; at = bytes.find("WEIRLQ8", at + 1)) ++layers;
+  EXPECT_EQ(layers, 2u * 4u + 1u) << "three layers of two groups, and the projection of the embeddings";
 }
 
 TEST_F(OperatorsTest, RotaryPositionsEndToo) {
