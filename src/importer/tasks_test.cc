@@ -124,6 +124,34 @@ TEST_F(TaskTest, GoldenTextsOfRerankersArePairs) {
   for (const bundle::Golden& golden : bundle->golden) EXPECT_TRUE(golden.pair.has_value()) << golden.text;
 }
 
+TEST_F(TaskTest, GoldenPairsTellWhetherSegmentIdsAreRight) {
+  prepare("rerank");
+  const bundle::Manifest manifest = import();
+  ASSERT_TRUE(manifest.has_token_type_ids);
+  const auto bundle = bundle::load(options_.target).value();
+  const auto tokenizer = tokenizers::Tokenizer::from_file(bundle.tokenizer_path()).value();
+  const auto session = session::Session::load(bundle.model_path(), session::Options()).value();
+  const auto score = [&](const tokenizers::Encoding& encoding, bool with_types) {
+    const std::vector<std::int64_t> ids(encoding.ids.begin(), encoding.ids.end());
+    std::vector<std::int64_t> types(encoding.type_ids.begin(), encoding.type_ids.end());
+    if (!with_types) std::fill(types.begin(), types.end(), 0);
+    const std::vector<std::int64_t> mask(ids.size(), 1);
+    const std::vector<std::int64_t> offsets = {0, static_cast<std::int64_t>(ids.size())};
+    session::Batch batch{1, ids.size(), ids, mask, types};
+    if (manifest.layout == bundle::Layout::kPacked) batch.offsets = offsets;
+    return session->run(batch, manifest.output_name).value().values().front();
+  };
+  tokenizers::EncodeOptions options;
+  options.max_tokens = manifest.max_tokens;
+  float largest = 0;
+  for (const bundle::Golden& golden : bundle.golden) {
+    const auto encoding = tokenizer->encode_pair(golden.text, *golden.pair, options).value();
+    EXPECT_NEAR(score(encoding, true), golden.vector.front(), 1e-5) << *golden.pair;
+    largest = std::max(largest, std::abs(score(encoding, false) - golden.vector.front()));
+  }
+  EXPECT_GT(largest, 0.1F);
+}
+
 TEST_F(TaskTest, ClassifierOfLabelsThatExcludeEachOther) {
   prepare("classify");
   const bundle::Manifest manifest = import();

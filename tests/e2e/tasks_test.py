@@ -60,6 +60,17 @@ class TaskServer(Server):
         return f"http://127.0.0.1:{self.port}"
 
 
+class MatryoshkaServer(TaskServer):
+    """A model whose config.json lists the lengths that its vectors may be cut to."""
+
+    def import_model(self, bundle):
+        source = write_source(self.name, self.folder / "source")
+        config = json.loads((source / "config.json").read_text())
+        (source / "config.json").write_text(json.dumps({**config, "matryoshka_dimensions": [4, 8]}))
+        subprocess.run([PROGRAM, "import", source, bundle, "--max-tokens", "38", "--quiet", *self.import_flags],
+                       check=True, env=ENVIRONMENT)
+
+
 class ExportedServer(TaskServer):
     """The same of an ONNX graph in a folder `onnx` below config.json and tokenizer.json, as exporters leave it."""
 
@@ -358,6 +369,22 @@ class OtherTasks(TaskTest):
                 self.assertEqual(answer.status, 422)
                 self.assertIn("embedding", answer.json()["error"])
 
+    def test_dimensions_beyond_the_models_list(self):
+        with MatryoshkaServer("roberta", "--pooling", "mean", "--normalize") as server:
+            whole = server.post("/embed", {"inputs": "water"}).json()[0]
+            cut = server.post("/v1/embeddings", {"input": "water", "dimensions": 8}).json()["data"][0]["embedding"]
+            length = math.sqrt(sum(x * x for x in whole[:8]))
+            self.assert_close(cut, [x / length for x in whole[:8]], 1e-6)
+            for wrong in (0, 5, 12, len(whole) + 1):
+                answer = server.post("/v1/embeddings", {"input": "water", "dimensions": wrong})
+                self.assertEqual(answer.status, 400, wrong)
+                self.assertEqual(answer.json()["error"]["param"], "dimensions")
+            self.assertIn("dimensions is 12; model 'tiny' gives: 4, 8",
+                          server.post("/v1/embeddings", {"input": "water", "dimensions": 12}).json()["error"]["message"])
+            answer = server.post("/embed", {"inputs": "water", "dimensions": 12})
+            self.assertEqual(answer.status, 422)
+            self.assertIn("gives: 4, 8", answer.json()["error"])
+
     def test_three_kinds_of_vectors(self):
         with TaskServer("three_vectors", "--pooling", "cls", "--normalize") as server:
             entries = expected("three_vectors")
@@ -373,6 +400,25 @@ class OtherTasks(TaskTest):
                 found = {str(word["index"]): word["value"] for word in lexical[i]}
                 self.assertEqual(set(found), set(entry["lexical"]))
                 self.assert_close(list(found.values()), [entry["lexical"][word] for word in found])
+            self.check_late_interaction(server, entries)
+
+    def check_late_interaction(self, server, entries):
+        """Texts ranked by their multi-vectors: of each of the query's the most similar one, on average."""
+        def score(query, text):
+            return sum(max(sum(x * y for x, y in zip(a, b, strict=True)) for b in text) for a in query) / len(query)
+        wanted = [score(entries[0]["multi"], entry["multi"]) for entry in entries]
+        order = sorted(range(len(wanted)), key=lambda i: -wanted[i])
+        body = {"query": entries[0]["text"], "texts": [entry["text"] for entry in entries], "return_text": True}
+        ranked = server.post("/rerank", body).json()
+        self.assertEqual([entry["index"] for entry in ranked], order)
+        self.assert_close([entry["score"] for entry in ranked], [wanted[i] for i in order], 1e-3)
+        self.assertEqual(ranked[0]["text"], entries[order[0]]["text"])
+        client = cohere.ClientV2(api_key="none", base_url=server.url)
+        answer = client.rerank(model="tiny", query=body["query"], documents=body["texts"], top_n=1)
+        self.assertEqual([result.index for result in answer.results], order[:1])
+        refused = server.post("/rerank", {"query": "water", "texts": ["water " * 100], "truncate": False})
+        self.assertEqual(refused.status, 422)
+        self.assertIn("texts", refused.json()["error"])
 
     def test_long_texts_in_windows(self):
         """A window is 38 tokens, [CLS] and [SEP] among them; the words here are one token each."""

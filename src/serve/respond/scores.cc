@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 #include "serve/respond/json_writer.h"
@@ -63,6 +64,23 @@ void apply_score_function(bundle::ScoreFunction function, std::span<float> numbe
       if (!numbers.empty()) softmax(numbers);
       return;
   }
+}
+
+float late_interaction(std::span<const float> query, std::span<const float> text, std::size_t dimensions) {
+  const std::size_t query_tokens = query.size() / dimensions;
+  const std::size_t text_tokens = text.size() / dimensions;
+  if (query_tokens == 0 || text_tokens == 0) return 0;
+  double sum = 0;
+  for (std::size_t i = 0; i < query_tokens; ++i) {
+    float largest = -std::numeric_limits<float>::infinity();
+    for (std::size_t j = 0; j < text_tokens; ++j) {
+      const auto of_query = query.subspan(i * dimensions, dimensions);
+      const auto of_text = text.subspan(j * dimensions, dimensions);
+      largest = std::max(largest, std::inner_product(of_query.begin(), of_query.end(), of_text.begin(), 0.0F));
+    }
+    sum += static_cast<double>(largest);
+  }
+  return static_cast<float>(sum / static_cast<double>(query_tokens));
 }
 
 std::vector<Ranked> ranked(std::span<const float> scores, std::size_t top) {

@@ -16,6 +16,10 @@ namespace weir::serve::respond {
 /// Numbers of the graph to scores, in place.
 void apply_score_function(bundle::ScoreFunction function, std::span<float> numbers);
 
+/// Late interaction of a query's and a text's vectors [tokens, dimensions]: of each of the query's the largest product
+/// with any of the text's, on average, as bge-m3's own code has it. 0 where one has no vectors.
+float late_interaction(std::span<const float> query, std::span<const float> text, std::size_t dimensions);
+
 /// A text by its place in the request.
 struct Ranked {
   std::size_t index = 0;

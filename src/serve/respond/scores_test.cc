@@ -7,6 +7,15 @@
 namespace weir::serve::respond {
 namespace {
 
+TEST(LateInteraction, IsTheMeanOfTheLargestProducts) {
+  const std::vector<float> query = {1, 0, 0, 1};
+  const std::vector<float> text = {0.5F, 0.25F, -1, 0.75F, 0.6F, 0};
+  EXPECT_FLOAT_EQ(late_interaction(query, text, 2), (0.6F + 0.75F) / 2);
+  EXPECT_FLOAT_EQ(late_interaction(query, std::span(text).subspan(2, 2), 2), (-1 + 0.75F) / 2);
+  EXPECT_EQ(late_interaction(query, {}, 2), 0);
+  EXPECT_EQ(late_interaction({}, text, 2), 0);
+}
+
 TEST(Scores, Functions) {
   std::vector<float> numbers = {0.0f, 2.0f, -2.0f};
   apply_score_function(bundle::ScoreFunction::kNone, numbers);

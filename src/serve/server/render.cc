@@ -16,6 +16,10 @@ namespace {
 
 respond::Vectors vectors_of(const Request& request) { return {request.vectors, request.dimensions}; }
 
+std::size_t token_dimensions(const bundle::Manifest& manifest) {
+  return manifest.multi_vector_dimensions > 0 ? manifest.multi_vector_dimensions : manifest.dimensions;
+}
+
 bundle::ScoreFunction score_function(const Rendering& rendering) {
   return rendering.form.raw_scores ? bundle::ScoreFunction::kNone : rendering.view.manifest.score_function;
 }
@@ -30,16 +34,28 @@ std::vector<float> scores_of(const Rendering& rendering) {
   return scores;
 }
 
-/// The documents, which are the second texts of pairs.
+/// Of models with multi-vectors: the inputs are the texts, and the query after them (call.cc).
+std::vector<float> late_interactions(const Rendering& rendering) {
+  const auto& rows = rendering.request.token_rows;
+  const std::size_t dimensions = token_dimensions(rendering.view.manifest);
+  std::vector<float> scores;
+  for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
+    scores.push_back(respond::late_interaction(rows.back(), rows[i], dimensions));
+  }
+  return scores;
+}
+
+/// The documents, which are the second texts of pairs, if there are pairs.
 std::vector<std::string> documents(const Rendering& rendering) {
   std::vector<std::string> texts;
   if (!rendering.form.return_texts) return texts;
-  for (const Input& input : rendering.request.inputs) texts.push_back(input.pair.value_or(""));
+  for (const Input& input : rendering.request.inputs) texts.push_back(input.pair.value_or(input.text));
   return texts;
 }
 
 std::string render_rerank(const Rendering& rendering) {
-  const std::vector<float> scores = scores_of(rendering);
+  const bool interacts_late = rendering.request.task == Task::kTokenVectors;
+  const std::vector<float> scores = interacts_late ? late_interactions(rendering) : scores_of(rendering);
   const auto results = respond::ranked(scores, rendering.form.top.value_or(std::numeric_limits<std::uint32_t>::max()));
   const std::vector<std::string> texts = documents(rendering);
   if (rendering.route.action == Action::kTeiRerank) return respond::tei_rerank(results, texts);
@@ -64,10 +80,6 @@ std::string render_entities(const Rendering& rendering) {
         .append(respond::entities_json(respond::entities(tokens, aggregation), aggregation));
   }
   return rendering.form.is_list ? "[" + out + "]" : out;
-}
-
-std::size_t token_dimensions(const bundle::Manifest& manifest) {
-  return manifest.multi_vector_dimensions > 0 ? manifest.multi_vector_dimensions : manifest.dimensions;
 }
 
 /// Per text, the largest weight of each word; special tokens are no words.
