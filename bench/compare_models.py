@@ -75,7 +75,7 @@ def weir(options, folder, batch):
     environment = {"WEIR_ISA": "avx512_vnni"} if options.no_amx else {}
     found = output_of(options, [options.weir, "bench", "run", "--in-process", folder / "weir", "--texts", folder / "source/texts.jsonl",
                                 "--clients", len(os.sched_getaffinity(0)), "--texts-per-request", batch, "--duration", options.seconds,
-                                "--warmup", 1, "--no-calibration", "--json", "-"], environment)
+                                "--warmup", 3, "--no-calibration", "--json", "-"], environment)
     return found["runs"][0]["texts_per_second"]
 
 
