@@ -175,12 +175,25 @@ def splits():
         yield f"form_{form}", make(models.WordLevel(unk_token="<unk>"), 600, getattr(n, form)(), p.Split(Regex("."), "isolated"))
 
 
+def regex_classes():
+    """Expressions whose matches show what each class of code points holds."""
+    categories = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn".split()
+    scripts = "Han Hiragana Katakana Hangul Latin Cyrillic Greek Arabic Hebrew Devanagari Thai Garay Common Inherited".split()
+    named = [r"\w", r"[\w]", r"[^\W\d]", r"\h", r"\p{^L}", r"\p{Alphabetic}", r"\p{Uppercase}", r"\p{Lowercase}", r"\p{Emoji}",
+             r"\p{Extended_Pictographic}", r"\p{Ideographic}"]
+    posix = "alnum alpha ascii blank cntrl digit graph lower print punct space upper word xdigit".split()
+    for name, parts in (("categories", [rf"\p{{{c}}}" for c in categories]), ("scripts", [rf"\p{{{script}}}" for script in scripts]),
+                        ("named", named), ("posix", [f"[[:{name}:]]" for name in posix]), ("boundaries", [r"\b", r"\B."])):
+        cuts = p.Sequence([p.Split(Regex(part if name == "boundaries" else part + "+"), "isolated") for part in parts])
+        yield f"regex_{name}", make(models.WordLevel(unk_token="<unk>"), 600, None, cuts, short_template)
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for family in (byte_level, sentencepiece, words, splits):
+    for family in (byte_level, sentencepiece, words, splits, regex_classes):
         for name, tokenizer in family():
             (folder / f"{name}.json").write_text(json.dumps(tokenizer, ensure_ascii=False))
 

@@ -1,43 +1,35 @@
 #include "tokenizers/pattern/oniguruma.h"
 
-#include <array>
+#include <charconv>
+#include <optional>
 #include <utility>
+
+#include "tokenizers/unicode/regex_classes.h"
 
 namespace weir::tokenizers {
 namespace {
 
-using Rewriting = std::pair<std::string_view, std::string_view>;
+using unicode::bracket_class;
+using unicode::CodePointSet;
+using unicode::property_class;
 
-/// What these mean to Oniguruma. \w lacks ICU's joiners; outside of brackets it has six more characters of Latin-1.
-#define WEIR_WORD "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}"
-#define WEIR_WORD_ALONE "[" WEIR_WORD "\\u00B2\\u00B3\\u00B9\\u00BC-\\u00BE]"
+void append_character(std::string& out, char32_t code_point) {
+  char digits[8];
+  const auto end = std::to_chars(std::begin(digits), std::end(digits), static_cast<std::uint32_t>(code_point), 16).ptr;
+  out.append("\\x{").append(digits, end).append("}");
+}
 
-constexpr std::array<Rewriting, 7> kEscapes = {{
-    {"s", "\\p{White_Space}"},
-    {"S", "\\P{White_Space}"},
-    {"w", "[" WEIR_WORD "]"},
-    {"W", "[^" WEIR_WORD "]"},
-    {"h", "[0-9A-Fa-f]"},
-    {"H", "[^0-9A-Fa-f]"},
-    {"v", "\\u000B"},
-}};
-
-constexpr std::array<Rewriting, 4> kEscapesOutsideBrackets = {{
-    {"w", WEIR_WORD_ALONE},
-    {"W", "[^" WEIR_WORD_ALONE "]"},
-    {"b", "(?:(?<=" WEIR_WORD_ALONE ")(?!" WEIR_WORD_ALONE ")|(?<!" WEIR_WORD_ALONE ")(?=" WEIR_WORD_ALONE "))"},
-    {"B", "(?:(?<=" WEIR_WORD_ALONE ")(?=" WEIR_WORD_ALONE ")|(?<!" WEIR_WORD_ALONE ")(?!" WEIR_WORD_ALONE "))"},
-}};
-
-#undef WEIR_WORD_ALONE
-#undef WEIR_WORD
-
-constexpr std::array<Rewriting, 4> kNamedClasses = {{
-    {"[:punct:]", "[\\p{P}\\p{S}]"},
-    {"[:^punct:]", "[^\\p{P}\\p{S}]"},
-    {"[:xdigit:]", "[0-9A-Fa-f]"},
-    {"[:^xdigit:]", "[^0-9A-Fa-f]"},
-}};
+/// `set` in brackets, every character by its number.
+std::string as_brackets(const CodePointSet& set, bool negated) {
+  std::string out = negated ? "[^" : "[";
+  for (const unicode::CodePointRange& range : set) {
+    append_character(out, range.first);
+    out += '-';
+    append_character(out, range.last);
+  }
+  out += ']';
+  return out;
+}
 
 /// Letters that mean something else to ICU, or nothing, when a backslash stands before them.
 constexpr std::string_view kForeignEscapes = "KONyYMCcgk0";
@@ -56,7 +48,7 @@ class Rewriter {
     const std::string_view rest = regex_.substr(at_);
     if (rest[0] == '\\' && rest.size() > 1) return escape(rest);
     if (rest.starts_with("(?") && brackets_ == 0) return group(rest), Status();
-    if (rest.starts_with("[:") && brackets_ > 0 && replace_from(kNamedClasses, rest, 0)) return {};
+    if (rest.starts_with("[:") && brackets_ > 0 && named_class(rest)) return {};
     if (rest[0] == '[') ++brackets_;
     if (rest[0] == ']' && brackets_ > 0) --brackets_;
     copy(1);
@@ -64,22 +56,69 @@ class Rewriter {
   }
 
   Status escape(std::string_view rest) {
-    if (brackets_ == 0 && replace_from(kEscapesOutsideBrackets, rest, 1)) return {};
-    if (replace_from(kEscapes, rest, 1)) return {};
+    if (class_escape(rest) || (brackets_ == 0 && boundary(rest[1]))) return {};
+    if (rest[1] == 'v') return replace(2, "\\u000B"), Status();
     if (kForeignEscapes.find(rest[1]) != std::string_view::npos) {
       return Error(
           ErrorKind::kUnsupported,
           path_ + ": the regular expression's \\" + rest[1] + " is not supported; write the characters it means",
           path_);
     }
-    const bool is_negated_property = rest.starts_with("\\p{^");
-    if (is_negated_property) {
-      out_ += "\\P{";
-      at_ += 4;
-    } else {
-      copy(2);
-    }
+    copy(2);
     return {};
+  }
+
+  /// \w, \d, \s, \h and \p{name}; a capital letter negates.
+  bool class_escape(std::string_view rest) {
+    const bool negated = rest[1] >= 'A' && rest[1] <= 'Z';
+    switch (negated ? rest[1] - 'A' + 'a' : rest[1]) {
+      case 'w':
+        return write_class(brackets_ == 0 ? property_class("word") : bracket_class("word"), negated, 2);
+      case 'd':
+        return write_class(bracket_class("digit"), negated, 2);
+      case 's':
+        return write_class(bracket_class("space"), negated, 2);
+      case 'h':
+        return write_class(bracket_class("xdigit"), negated, 2);
+      case 'p':
+        return property(rest, negated);
+      default:
+        return false;
+    }
+  }
+
+  /// A name that the tables do not have is left to ICU.
+  bool property(std::string_view rest, bool negated) {
+    const std::size_t end = rest.find('}');
+    if (end == std::string_view::npos || rest[2] != '{') return false;
+    std::string_view name = rest.substr(3, end - 3);
+    if (name.starts_with('^')) {
+      negated = !negated;
+      name.remove_prefix(1);
+    }
+    if (write_class(property_class(name), negated, end + 1)) return true;
+    replace(end + 1, (negated ? "\\P{" : "\\p{") + std::string(name) + "}");
+    return true;
+  }
+
+  /// [:name:] or [:^name:] inside of brackets.
+  bool named_class(std::string_view rest) {
+    const std::size_t end = rest.find(":]");
+    if (end == std::string_view::npos) return false;
+    const bool negated = rest.substr(2).starts_with('^');
+    const std::size_t begin = negated ? 3 : 2;
+    if (end < begin) return false;
+    return write_class(bracket_class(rest.substr(begin, end - begin)), negated, end + 2);
+  }
+
+  /// \b and \B, whose words are those of \w.
+  bool boundary(char letter) {
+    if (letter != 'b' && letter != 'B') return false;
+    const std::string word = as_brackets(*property_class("word"), false);
+    const bool same = letter == 'B';
+    replace(2, "(?:(?<=" + word + (same ? ")(?=" : ")(?!") + word + ")|(?<!" + word + (same ? ")(?!" : ")(?=") + word +
+                   "))");
+    return true;
   }
 
   /// "(?m" or "(?imx:": the dot's meaning has another letter.
@@ -91,16 +130,15 @@ class Rewriter {
     }
   }
 
-  /// Rewrites the first of `list` that `rest` begins with, `skipped` characters on.
-  template <class List>
-  bool replace_from(const List& list, std::string_view rest, std::size_t skipped) {
-    for (const auto& [from, to] : list) {
-      if (!rest.substr(skipped).starts_with(from)) continue;
-      out_ += to;
-      at_ += skipped + from.size();
-      return true;
-    }
-    return false;
+  bool write_class(const std::optional<CodePointSet>& set, bool negated, std::size_t length) {
+    if (set) replace(length, as_brackets(*set, negated));
+    return set.has_value();
+  }
+
+  /// The next `length` characters become `text`.
+  void replace(std::size_t length, std::string_view text) {
+    out_ += text;
+    at_ += length;
   }
 
   void copy(std::size_t count) {

@@ -9,8 +9,9 @@
 
 namespace weir::tokenizers {
 
-/// `regex` as ICU must be told it: character classes of Oniguruma's extent, (?m) for what ICU calls (?s), and so on.
-/// kUnsupported: an escape that ICU would take for something else (`path` and the escape are named).
+/// `regex` as ICU must be told it: character classes as sets of what they hold in Oniguruma (unicode/regex_classes.h),
+/// (?m) for what ICU calls (?s), and so on. A \p{name} that the tables do not have stays ICU's. kUnsupported: an escape
+/// that ICU would take for something else (`path` and the escape are named).
 Result<std::string> icu_from_oniguruma(std::string_view regex, const std::string& path);
 
 }  // namespace weir::tokenizers

@@ -1,7 +1,8 @@
 // What Split and Replace look for: a literal string or a regular expression.
 //
-// Regular expressions are ICU's, which reads those of the `tokenizers` library (Oniguruma) but for rare constructs. Its
-// \s differs and is rewritten. A pattern that ICU does not read is refused when it is made.
+// Regular expressions are ICU's, which reads those of the `tokenizers` library (Oniguruma) but for rare constructs.
+// What classes such as \s and \p{L} hold differs and is written out (oniguruma.h). A pattern that ICU does not read is
+// refused when it is made.
 //
 // Immutable once made; any number of threads may search at once.
 #pragma once

@@ -1,5 +1,9 @@
 #include "tokenizers/pattern/pattern.h"
 
+#include <string>
+#include <thread>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace weir::tokenizers {
@@ -44,6 +48,38 @@ TEST_F(PatternTest, ClassesHaveTheExtentOfOniguruma) {
   EXPECT_EQ(find(R"({"pattern": {"Regex": "\\bb\\w"}})", "ab b\u00b2"), (Matches{{3, 6}}));
   EXPECT_EQ(find(R"({"pattern": {"Regex": "\\p{^L}+"}})", "a12"), (Matches{{1, 3}}));
   EXPECT_EQ(find(R"~({"pattern": {"Regex": "(?m:a.b)"}})~", "a\nb"), (Matches{{0, 3}}));
+}
+
+TEST_F(PatternTest, ClassesKnowMoreThanAnOldIcu) {
+  EXPECT_EQ(find(R"({"pattern": {"Regex": "\\p{P}"}})", "a\u1b7fb"), (Matches{{1, 4}}));  // Unicode 16
+  EXPECT_EQ(find(R"({"pattern": {"Regex": "[^\\s\\p{L}\\p{N}]+"}})", "a\u2429b"), (Matches{{1, 4}}));
+  EXPECT_EQ(find(R"({"pattern": {"Regex": "[[:^alpha:]]"}})", "\u1c89-"), (Matches{{3, 4}}));
+  EXPECT_EQ(find(R"({"pattern": {"Regex": "\\P{^Garay}"}})", "a\U00010D4A"), (Matches{{1, 5}}));
+}
+
+TEST_F(PatternTest, LeavesOtherPropertiesToIcu) {
+  EXPECT_EQ(find(R"({"pattern": {"Regex": "\\p{ID_Start}+"}})", "ab1"), (Matches{{0, 2}}));
+  EXPECT_EQ(find(R"({"pattern": {"Regex": "\\p{^ID_Start}"}})", "ab1"), (Matches{{2, 3}}));
+  EXPECT_EQ(read(R"({"pattern": {"Regex": "\\p{Klingon}"}})").error().kind, ErrorKind::kUnsupported);
+  EXPECT_EQ(read(R"({"pattern": {"Regex": "\\p{L"}})").error().kind, ErrorKind::kUnsupported);
+  EXPECT_EQ(read(R"({"pattern": {"Regex": "\\p"}})").error().kind, ErrorKind::kUnsupported);
+}
+
+TEST_F(PatternTest, MayBeSearchedByManyThreadsAtOnce) {
+  const auto pattern = read(R"({"pattern": {"Regex": "\\p{L}+"}})");
+  ASSERT_TRUE(pattern.ok());
+  std::vector<std::thread> threads;
+  for (int i = 1; i <= 4; ++i) {
+    threads.emplace_back([&pattern, i] {
+      const std::string text(static_cast<std::size_t>(i), 'x');
+      Matches matches;
+      for (int n = 0; n < 200; ++n) {
+        EXPECT_TRUE(pattern->find_all(text + " " + text, matches));
+        EXPECT_EQ(matches, (Matches{{0, text.size()}, {text.size() + 1, 2 * text.size() + 1}}));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST_F(PatternTest, RefusesEscapesThatIcuTakesForSomethingElse) {
