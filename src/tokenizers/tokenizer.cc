@@ -229,6 +229,10 @@ Result<Encoding> TokenizerFromJson::assemble(std::span<Kept> texts, const Encode
   encoding.untruncated_tokens = static_cast<std::uint32_t>(untruncated);
   encoding.ids.reserve(tokens);
   encoding.type_ids.reserve(tokens);
+  if (options.with_offsets) {
+    encoding.offsets.reserve(tokens);
+    encoding.special.reserve(tokens);
+  }
   for (const PlanStep& step : flat.steps) {
     const bool is_special = step.sequence == PlanStep::kSpecial;
     const Kept one_token = {nullptr, std::span(&step.id, 1), 0, 1};

@@ -1,11 +1,11 @@
 // BertNormalizer: drops control characters, makes every white space a blank, sets Chinese characters apart, strips
 // accents and lowers case. The five passes of its definition are one here; what they do to the alignment is the same.
-#include <algorithm>
 #include <array>
 
 #include "tokenizers/normalizers/makers.h"
 #include "tokenizers/unicode/normalization.h"
 #include "tokenizers/unicode/properties.h"
+#include "tokenizers/unicode/stable_sort.h"
 
 namespace weir::tokenizers::normalizers {
 namespace {
@@ -143,8 +143,8 @@ class Pass {
   /// first of their places, and so on.
   void flush_marks() {
     if (marks_.empty()) return;
-    std::stable_sort(marks_.begin(), marks_.end(),
-                     [](const Mark& a, const Mark& b) { return a.combining_class < b.combining_class; });
+    unicode::stable_sort_short(marks_.begin(), marks_.end(),
+                               [](const Mark& a, const Mark& b) { return a.combining_class < b.combining_class; });
     std::size_t next = 0;
     Span span = starter_span_;
     for (const Mark& mark : marks_) {

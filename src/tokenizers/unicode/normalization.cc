@@ -1,7 +1,6 @@
 #include "tokenizers/unicode/normalization.h"
 
-#include <algorithm>
-
+#include "tokenizers/unicode/stable_sort.h"
 #include "tokenizers/unicode/utf8.h"
 
 namespace weir::tokenizers::unicode {
@@ -21,8 +20,8 @@ void sort_marks(std::vector<Change>& changes, std::size_t first) {
     }
     std::size_t end = at;
     while (end < changes.size() && combining_class(changes[end].code_point) != 0) ++end;
-    std::stable_sort(changes.begin() + static_cast<std::ptrdiff_t>(at),
-                     changes.begin() + static_cast<std::ptrdiff_t>(end), by_class);
+    stable_sort_short(changes.begin() + static_cast<std::ptrdiff_t>(at),
+                      changes.begin() + static_cast<std::ptrdiff_t>(end), by_class);
     at = end;
   }
 }
