@@ -47,15 +47,6 @@ Result<std::vector<serve::ModelSource>> model_sources(const settings::ServeSetti
   return sources;
 }
 
-serve::LongTextRule long_text_rule(const settings::ServeSettings& settings) {
-  serve::LongTextRule rule;
-  if (settings.long_text == "reject") rule.what = serve::LongText::kReject;
-  if (settings.long_text == "chunk") rule.what = serve::LongText::kChunk;
-  rule.overlap_tokens = static_cast<std::uint32_t>(settings.chunk_overlap);
-  if (settings.chunk_pooling == "max") rule.pooling = serve::WindowPooling::kMax;
-  return rule;
-}
-
 Result<serve::PipelineOptions> pipeline_options(const settings::ServeSettings& settings, const Sizing& sizing) {
   serve::PipelineOptions options;
   WEIR_ASSIGN_OR_RETURN(options.models, model_sources(settings));
@@ -64,7 +55,8 @@ Result<serve::PipelineOptions> pipeline_options(const settings::ServeSettings& s
   options.max_wait = settings.max_wait;
   options.max_inputs = to_size(settings.max_inputs);
   options.max_tokens = static_cast<std::uint32_t>(settings.max_tokens);
-  options.long_text = long_text_rule(settings);
+  options.max_answer_tokens = to_size(settings.max_answer_tokens);
+  options.long_text = long_text_rule(settings.long_text, settings.chunk_overlap, settings.chunk_pooling);
   options.window = settings.batch_window;
   options.max_batch_requests = to_size(settings.max_batch_requests);
   options.max_batch_tokens = to_size(settings.max_batch_tokens);
@@ -95,6 +87,15 @@ serve::server::ServerOptions server_options(const settings::ServeSettings& setti
 }
 
 }  // namespace
+
+serve::LongTextRule long_text_rule(std::string_view what, std::int64_t overlap_tokens, std::string_view pooling) {
+  serve::LongTextRule rule;
+  if (what == "reject") rule.what = serve::LongText::kReject;
+  if (what == "chunk") rule.what = serve::LongText::kChunk;
+  rule.overlap_tokens = static_cast<std::uint32_t>(overlap_tokens);
+  if (pooling == "max") rule.pooling = serve::WindowPooling::kMax;
+  return rule;
+}
 
 SizingRequest sizing_request(const settings::ServeSettings& settings) {
   SizingRequest request;

@@ -2,6 +2,7 @@
 // functions but for the file of API keys.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,9 @@ struct ServeOptions {
   serve::server::ServerOptions server;
   std::vector<std::string> warnings;  ///< For the log.
 };
+
+/// From the words of --long-text, --chunk-overlap and --chunk-pooling, which have been checked.
+serve::LongTextRule long_text_rule(std::string_view what, std::int64_t overlap_tokens, std::string_view pooling);
 
 SizingRequest sizing_request(const settings::ServeSettings& settings);
 

@@ -47,6 +47,7 @@ TEST(ServeOptions, EverySettingArrives) {
                                                   "--max-body=1024",
                                                   "--max-inputs=11",
                                                   "--max-tokens=12",
+                                                  "--max-answer-tokens=16",
                                                   "--long-text=reject",
                                                   "--long-text-status=413",
                                                   "--batch-window=13ms",
@@ -65,6 +66,7 @@ TEST(ServeOptions, EverySettingArrives) {
   EXPECT_EQ(p.tokenize_threads, 5);
   EXPECT_EQ(p.max_inputs, 11u);
   EXPECT_EQ(p.max_tokens, 12u);
+  EXPECT_EQ(p.max_answer_tokens, 16u);
   EXPECT_EQ(p.long_text.what, serve::LongText::kReject);
   EXPECT_EQ(p.window, std::chrono::milliseconds(13));
   EXPECT_EQ(p.max_batch_requests, 14u);

@@ -120,6 +120,9 @@ std::vector<Row> requests() {
       {{"max-tokens", integer(0, 1'000'000), "0", kSection,
         "Tokens per text, special ones included. May only lower the model's own limit. 0: the model's."},
        &S::max_tokens},
+      {{"max-answer-tokens", integer(1, 100'000'000), "1000000", kSection,
+        "Tokens in an answer of /tokenize, which takes some 60 bytes for each. More are answered 413."},
+       &S::max_answer_tokens},
       {{"long-text", choice({"truncate", "reject", "chunk"}), "truncate", kSection,
         "What happens to texts with more tokens, unless the request says it. chunk: an embedding is computed of "
         "windows "

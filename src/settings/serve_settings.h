@@ -41,6 +41,7 @@ struct ServeSettings {
   Size max_body;
   std::int64_t max_inputs = 0;
   std::int64_t max_tokens = 0;
+  std::int64_t max_answer_tokens = 0;
   std::string long_text;
   std::int64_t chunk_overlap = 0;
   std::string chunk_pooling;

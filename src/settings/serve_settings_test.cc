@@ -24,6 +24,7 @@ TEST(ServeSettings, DefaultsAreThoseOfTheDesign) {
   EXPECT_EQ(s.overload_status, "429");
   EXPECT_EQ(s.max_body, Size{8 << 20});
   EXPECT_EQ(s.max_inputs, 2048);
+  EXPECT_EQ(s.max_answer_tokens, 1'000'000);
   EXPECT_EQ(s.long_text, "truncate");
   EXPECT_EQ(s.batch_window, Duration(5));
   EXPECT_EQ(s.max_batch_requests, 32);
@@ -61,6 +62,7 @@ TEST(ServeSettings, EveryFieldFollowsItsOwnSetting) {
                                               "--max-body=1024",
                                               "--max-inputs=12",
                                               "--max-tokens=13",
+                                              "--max-answer-tokens=32",
                                               "--long-text=reject",
                                               "--chunk-overlap=31",
                                               "--chunk-pooling=max",
@@ -102,6 +104,7 @@ TEST(ServeSettings, EveryFieldFollowsItsOwnSetting) {
   EXPECT_EQ(s.max_body, Size{1024});
   EXPECT_EQ(s.max_inputs, 12);
   EXPECT_EQ(s.max_tokens, 13);
+  EXPECT_EQ(s.max_answer_tokens, 32);
   EXPECT_EQ(s.long_text, "reject");
   EXPECT_EQ(s.long_text_status, "413");
   EXPECT_EQ(s.chunk_overlap, 31);

@@ -13,7 +13,7 @@ from weir_server import EXPECTED, Server, cosine
 class TeiRoutes(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = cls.enterClassContext(Server("--header-timeout", "300ms"))
+        cls.server = cls.enterClassContext(Server("--header-timeout", "300ms", "--max-answer-tokens", "10000"))
 
     def test_embed(self):
         answer = self.server.post("/embed", {"inputs": [entry["text"] for entry in EXPECTED]})
@@ -49,6 +49,13 @@ class TeiRoutes(unittest.TestCase):
         self.assertEqual([token["text"] for token in bare], ["the", "river"])
         prompted = self.server.post("/tokenize", {"inputs": "river", "prompt_name": "query"}).json()[0]
         self.assertEqual(prompted[-2]["text"], "river")
+
+    def test_tokenize_lists_a_bounded_number_of_tokens(self):
+        self.assertEqual(len(self.server.post("/tokenize", {"inputs": "a " * 9_998}).json()[0]), 10_000)
+        for inputs in ("a " * 9_999, ["a " * 5_000] * 2, ["a"] * 2_000 + ["a " * 5_000]):
+            refused = self.server.post("/tokenize", {"inputs": inputs})
+            self.assertEqual(refused.status, 413)
+            self.assertIn("--max-answer-tokens", refused.json()["error"])
 
     def test_info(self):
         info = self.server.get("/info").json()

@@ -27,6 +27,7 @@ Status check_options(const PipelineOptions& options) {
   WEIR_RETURN_IF_ERROR(at_least(options.max_wait.count(), 1, "--max-wait"));
   WEIR_RETURN_IF_ERROR(at_least(options.tokenize_threads, 1, "--tokenize-threads"));
   WEIR_RETURN_IF_ERROR(at_least(static_cast<long long>(options.max_inputs), 1, "--max-inputs"));
+  WEIR_RETURN_IF_ERROR(at_least(static_cast<long long>(options.max_answer_tokens), 1, "--max-answer-tokens"));
   WEIR_RETURN_IF_ERROR(at_least(options.window.count(), 0, "--batch-window"));
   WEIR_RETURN_IF_ERROR(at_least(static_cast<long long>(options.max_batch_requests), 1, "--max-batch-requests"));
   WEIR_RETURN_IF_ERROR(at_least(options.instances, 1, "--instances"));
@@ -45,6 +46,7 @@ tokenize::Options tokenize_options_of(const PipelineOptions& options) {
   tokenize::Options tokenize;
   tokenize.threads = options.tokenize_threads;
   tokenize.max_inputs = options.max_inputs;
+  tokenize.max_listed_tokens = options.max_answer_tokens;
   tokenize.long_text = options.long_text;
   return tokenize;
 }

@@ -31,8 +31,9 @@ struct PipelineOptions {
 
   // tokenize
   int tokenize_threads = 1;
-  std::size_t max_inputs = 2048;  ///< Texts per request.
-  std::uint32_t max_tokens = 0;   ///< Per text; 0: as the bundle says. May only lower it.
+  std::size_t max_inputs = 2048;              ///< Texts per request.
+  std::uint32_t max_tokens = 0;               ///< Per text; 0: as the bundle says. May only lower it.
+  std::size_t max_answer_tokens = 1'000'000;  ///< Of a request that asks for the tokens themselves.
   LongTextRule long_text;
 
   // batch

@@ -21,6 +21,7 @@ struct TokenizeStage::Job {
   bool planned = false;
   std::array<std::size_t, 2> cursor{};  // by lane: the first input not yet taken
   std::atomic<std::size_t> left{0};     // inputs not yet encoded
+  std::atomic<std::size_t> listed{0};   // tokens that the answer lists
 };
 
 TokenizeStage::TokenizeStage(Options options, std::function<void(const RequestPtr&)> next)
@@ -129,13 +130,27 @@ void TokenizeStage::plan(const JobPtr& job) {
   }
 }
 
+/// A token takes some sixty bytes of an answer that lists it, so such answers end at a number of tokens.
+Status TokenizeStage::encode_one(Job& job, std::size_t index) const {
+  Request& request = *job.request;
+  WEIR_RETURN_IF_ERROR(encode_input(request, index, options_.long_text));
+  if (request.task != Task::kTokenize) return {};
+  const std::size_t tokens = request.encodings[index].ids.size();
+  if (job.listed.fetch_add(tokens) + tokens <= options_.max_listed_tokens) return {};
+  const std::string field(request.inputs_field);
+  return Error(ErrorKind::kBodyTooLarge,
+               field + ": more than " + std::to_string(options_.max_listed_tokens) +
+                   " tokens, the most that an answer lists; send less text, or raise --max-answer-tokens",
+               field);
+}
+
 void TokenizeStage::encode(const Slice& slice) {
   Request& request = *slice.job->request;
   std::size_t done = 0;
   for (std::size_t i = slice.begin; i < slice.end; ++i) {
     if (!belongs(request.inputs[i], slice.lane)) continue;
     if (request.is_finished()) return;
-    if (Status status = encode_input(request, i, options_.long_text); !status.ok()) {
+    if (Status status = encode_one(*slice.job, i); !status.ok()) {
       finish(slice.job->request, status.error());
       return;
     }

@@ -26,6 +26,7 @@ namespace weir::serve::tokenize {
 struct Options {
   int threads = 1;  ///< At least 1; the thread for long inputs comes on top.
   std::size_t max_inputs = 2048;
+  std::size_t max_listed_tokens = 1'000'000;  ///< Of a request for tokens themselves, which all stand in its answer.
   LongTextRule long_text;
   std::size_t slice_bytes = 32 * 1024;  ///< Some milliseconds of work; longer inputs take the other lane.
   std::function<Clock::time_point()> now = Clock::now;
@@ -63,6 +64,7 @@ class TokenizeStage {
   void plan(const JobPtr& job);
   Slice take_slice(Lane lane);
   void encode(const Slice& slice);
+  Status encode_one(Job& job, std::size_t index) const;
   void complete(const RequestPtr& request);
   bool belongs(const Input& input, Lane lane) const;
   std::size_t next_input(const Job& job, Lane lane, std::size_t from) const;

@@ -26,8 +26,9 @@ struct Harness {
       return request;
     }
   };
-  Sent send(std::vector<std::string> texts) {
+  Sent send(std::vector<std::string> texts, Task task = Task::kEmbed) {
     const auto request = request_of(model, std::move(texts));
+    request->task = task;
     const auto promise = std::make_shared<std::promise<void>>();
     request->done = [promise](const RequestPtr&) { promise->set_value(); };
     stage.submit(request);
@@ -102,6 +103,25 @@ TEST(TokenizeStage, AFailedCheckEndsTheRequestHere) {
   EXPECT_EQ(harness.send({"a", "b", "c"}).wait()->error->kind, ErrorKind::kTooManyInputs);
   EXPECT_EQ(harness.send({"a", "bad"}).wait()->error->kind, ErrorKind::kTokenizer);
   EXPECT_FALSE(harness.send({"a"}).wait()->error.has_value()) << "the next one is served";
+}
+
+TEST(TokenizeStage, ListsNoMoreTokensThanAnAnswerMayHave) {
+  Options options;
+  options.max_listed_tokens = 6;  // a text here has a special token and one for each word
+  Harness harness(options);
+  const auto tokens_of = [&](std::vector<std::string> texts) {
+    return harness.send(std::move(texts), Task::kTokenize).wait();
+  };
+  EXPECT_FALSE(tokens_of({"a b c d e"})->error.has_value());
+  EXPECT_FALSE(tokens_of({"a b", "c d"})->error.has_value());
+  for (const auto& texts : {std::vector<std::string>{"a b c d e f"}, {"a b", "c d e"}, {"a", "b", "c", "d"}}) {
+    const RequestPtr request = tokens_of(texts);
+    ASSERT_TRUE(request->error.has_value());
+    EXPECT_EQ(request->error->kind, ErrorKind::kBodyTooLarge);
+    EXPECT_EQ(request->error->where, request->inputs_field);
+    EXPECT_NE(request->error->message.find("--max-answer-tokens"), std::string::npos) << request->error->message;
+  }
+  EXPECT_FALSE(harness.send({"a b c d e f g h"}).wait()->error.has_value()) << "an embedding lists no tokens";
 }
 
 TEST(TokenizeStage, WhatIsFinishedIsDroppedUnseen) {
