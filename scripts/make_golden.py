@@ -81,6 +81,15 @@ def make_model(vocabulary_size):
     return model
 
 
+def write_torch_form(path, model):
+    """The same weights as PyTorch saves them, in bfloat16, which holds them exactly; with the buffer of positions that many
+    published files have."""
+    state = {name: value.bfloat16() for name, value in model.state_dict().items()}
+    state["embeddings.position_ids"] = torch.arange(MAX_TOKENS).unsqueeze(0)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torch.save(state, path)
+
+
 def write_json(path, value):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -99,6 +108,7 @@ def write_folder(folder):
                                         "position_embedding_type": "absolute", "torch_dtype": "float32"})
     save_file({name: value.contiguous() for name, value in model.state_dict().items()},
               str(folder / "model.safetensors"), metadata={"format": "pt"})
+    write_torch_form(folder.parent / "torch" / "pytorch_model.bin", model)
     write_json(folder / "tokenizer_config.json", {
         "tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 512, "unk_token": "[UNK]",
         "pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"})

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace weir::hub {
 namespace {
@@ -56,6 +57,9 @@ bool is_safetensors(std::string_view path) {
                                           name.find("-of-") != std::string_view::npos));
 }
 
+/// pytorch_model.bin; shards of that form are not read.
+bool is_torch_file(std::string_view path) { return is_model_folder(path) && file_name(path) == "pytorch_model.bin"; }
+
 /// The one that Optimum exports by default, and its external data.
 std::vector<std::string> onnx_files(const std::vector<std::string>& files) {
   for (const std::string_view name : {"onnx/model.onnx", "model.onnx"}) {
@@ -71,12 +75,12 @@ std::vector<std::string> onnx_files(const std::vector<std::string>& files) {
 
 Error no_weights(const std::vector<std::string>& files, const std::string& repository) {
   std::string others;
-  for (const char* name : {"pytorch_model.bin", "tf_model.h5", "flax_model.msgpack"}) {
+  for (const char* name : {"pytorch_model.bin.index.json", "tf_model.h5", "flax_model.msgpack"}) {
     if (contains(files, name)) others += (others.empty() ? "" : ", ") + std::string(name);
   }
   return {
       ErrorKind::kNotFound,
-      repository + ": neither model.safetensors nor an ONNX model in the repository" +
+      repository + ": neither model.safetensors, nor an ONNX model, nor pytorch_model.bin in the repository" +
           (others.empty() ? "" : " (only " + others + "); convert it to safetensors, or take a revision that has it")};
 }
 
@@ -112,9 +116,14 @@ Result<std::vector<std::string>> choose_files(const std::vector<std::string>& fi
     return file.find('/') == std::string::npos || file.find("Transformer") != std::string::npos;
   };
   if (std::none_of(weights.begin(), weights.end(), is_models)) {
-    const std::vector<std::string> onnx = onnx_files(files);
-    if (onnx.empty()) return no_weights(files, repository);
-    weights.insert(weights.end(), onnx.begin(), onnx.end());
+    std::vector<std::string> others = onnx_files(files);
+    if (others.empty()) {
+      std::copy_if(files.begin(), files.end(), std::back_inserter(others), [&](const std::string& file) {
+        return is_safe_path(file) && is_torch_file(file) && is_models(file);
+      });
+    }
+    if (others.empty()) return no_weights(files, repository);
+    weights.insert(weights.end(), others.begin(), others.end());
   }
   std::sort(chosen.begin(), chosen.end());
   std::sort(weights.begin(), weights.end());

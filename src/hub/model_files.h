@@ -1,5 +1,5 @@
-// Which of a repository's files weir needs: weights once (safetensors before ONNX), the configuration, the tokenizer.
-// What other programs read (PyTorch's, TensorFlow's and Flax's weights, other exports) stays on the hub. Pure
+// Which of a repository's files weir needs: weights once (safetensors, else ONNX, else PyTorch's), the configuration,
+// the tokenizer. What other programs read (TensorFlow's and Flax's weights, other exports) stays on the hub. Pure
 // functions.
 #pragma once
 

@@ -60,11 +60,19 @@ TEST(ModelFilesTest, TakesTheHeadsOfSparseAndMultiVectorModels) {
             (Files{"colbert_linear.pt", "sparse_linear.pt", "model.safetensors"}));
 }
 
+TEST(ModelFilesTest, TakesPyTorchsFormLast) {
+  EXPECT_EQ(*choose_files({"2_Dense/pytorch_model.bin", "config.json", "pytorch_model.bin", "tf_model.h5"}, "a/b"),
+            (Files{"config.json", "pytorch_model.bin"}));
+  EXPECT_EQ(*choose_files({"0_Transformer/pytorch_model.bin"}, "a/b"), (Files{"0_Transformer/pytorch_model.bin"}));
+  EXPECT_EQ(*choose_files({"onnx/model.onnx", "pytorch_model.bin"}, "a/b"), (Files{"onnx/model.onnx"}));
+  EXPECT_FALSE(choose_files({"pytorch_model-00001-of-00002.bin", "pytorch_model.bin.index.json"}, "a/b").ok());
+}
+
 TEST(ModelFilesTest, SaysWhatThereIsInstead) {
-  const auto none = choose_files({"config.json", "pytorch_model.bin"}, "a/b");
+  const auto none = choose_files({"config.json", "tf_model.h5"}, "a/b");
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().kind, ErrorKind::kNotFound);
-  EXPECT_NE(none.error().message.find("pytorch_model.bin"), std::string::npos);
+  EXPECT_NE(none.error().message.find("only tf_model.h5"), std::string::npos);
   EXPECT_FALSE(choose_files({}, "a/b").ok());
 }
 

@@ -10,6 +10,7 @@
 #include "importer/conversion.h"
 #include "importer/task.h"
 #include "onnx/graph_builder.h"
+#include "torch_file/checkpoint.h"
 
 namespace weir::importer {
 namespace {
@@ -142,7 +143,7 @@ Result<Conversion> convert_checkpoint(const ConversionRequest& request) {
   WEIR_RETURN_IF_ERROR(limit_tokens(request, facts, plan.layout));
   WEIR_RETURN_IF_ERROR(check_dimensions(plan.layout, facts));
   WEIR_ASSIGN_OR_RETURN(conversion.tokenizer_path, find_tokenizer(source.folders, plan.layout.transformer_path));
-  WEIR_ASSIGN_OR_RETURN(const auto checkpoint, safetensors::Checkpoint::open(plan.folder));
+  WEIR_ASSIGN_OR_RETURN(const auto checkpoint, torch_file::open_checkpoint(plan.folder));
 
   bundle::Manifest& manifest = conversion.manifest;
   apply_layout(plan.layout, manifest);

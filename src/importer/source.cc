@@ -4,23 +4,28 @@
 #include <filesystem>
 #include <system_error>
 
+#include "safetensors/checkpoint.h"
+#include "torch_file/checkpoint.h"
+
 namespace weir::importer {
 namespace {
 
 namespace fs = std::filesystem;
 
-bool holds_safetensors(const fs::path& folder) {
+bool holds_safetensors(const fs::path& folder) { return safetensors::Checkpoint::is_in(folder.string()); }
+
+bool holds_torch_file(const fs::path& folder) {
   std::error_code code;
-  return fs::exists(folder / "model.safetensors", code) || fs::exists(folder / "model.safetensors.index.json", code);
+  return fs::exists(folder / torch_file::kModelFile, code);
 }
 
 /// Old sentence-transformers folders keep the transformer in a folder of its own.
-bool holds_checkpoint(const fs::path& folder) {
-  if (holds_safetensors(folder)) return true;
+bool holds_checkpoint(const fs::path& folder, bool (*holds_weights)(const fs::path&)) {
+  if (holds_weights(folder)) return true;
   std::error_code code;
   if (!fs::exists(folder / "modules.json", code)) return false;
   for (const auto& entry : fs::directory_iterator(folder, code)) {
-    if (entry.is_directory(code) && holds_safetensors(entry.path())) return true;
+    if (entry.is_directory(code) && holds_weights(entry.path())) return true;
   }
   return false;
 }
@@ -58,19 +63,19 @@ Result<Source> find_source(const std::string& path) {
     if (fs::path(path).extension() == ".onnx") return onnx_source(path);
     return Error(ErrorKind::kInvalidArgument, path + ": neither a model folder nor an .onnx file", path);
   }
-  if (holds_checkpoint(path)) {
-    Source source;
-    source.root = path;
-    source.folders = {path};
-    return source;
-  }
+  Source checkpoint;
+  checkpoint.root = path;
+  checkpoint.folders = {path};
+  if (holds_checkpoint(path, holds_safetensors)) return checkpoint;
   const std::vector<fs::path> files = onnx_files(path);
   if (files.size() == 1) return onnx_source(files.front());
+  if (holds_checkpoint(path, holds_torch_file)) return checkpoint;
   if (files.empty()) {
-    return Error(
-        ErrorKind::kNotFound,
-        path + ": no model in it: neither model.safetensors, nor model.safetensors.index.json, nor an .onnx file",
-        path);
+    return Error(ErrorKind::kNotFound,
+                 path +
+                     ": no model in it: neither model.safetensors, nor model.safetensors.index.json, nor "
+                     "pytorch_model.bin, nor an .onnx file",
+                 path);
   }
   std::string list;
   for (const fs::path& file : files) list += (list.empty() ? "" : ", ") + file.filename().string();

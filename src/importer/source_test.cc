@@ -52,6 +52,15 @@ TEST_F(SourceTest, Checkpoints) {
   EXPECT_EQ(find_source(folder_)->kind, Source::Kind::kCheckpoint);
 }
 
+TEST_F(SourceTest, TorchFilesWhereThereIsNothingElse) {
+  touch("pytorch_model.bin");
+  EXPECT_EQ(find_source(folder_)->kind, Source::Kind::kCheckpoint);
+  touch("onnx/model.onnx");
+  EXPECT_EQ(find_source(folder_)->kind, Source::Kind::kOnnx);
+  touch("onnx/model_quantized.onnx");
+  EXPECT_EQ(find_source(folder_)->kind, Source::Kind::kCheckpoint) << "nobody said which of the ONNX files";
+}
+
 TEST_F(SourceTest, OnnxFilesAndTheirPlaces) {
   touch("onnx/model.onnx");
   touch("tokenizer.json");

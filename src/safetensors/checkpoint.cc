@@ -89,8 +89,21 @@ Result<Checkpoint> Checkpoint::open(const std::string& folder) {
   if (fs::exists(folder + "/" + kIndexFile, code)) return open_sharded(folder);
   return Error(ErrorKind::kNotFound,
                folder + ": no " + kSingleFile + " and no " + kIndexFile +
-                   "; weights in another form (pytorch_model.bin) have to be saved as safetensors first",
+                   "; weights in another form have to be saved as safetensors first",
                folder);
+}
+
+Checkpoint Checkpoint::of(std::shared_ptr<const void> owner, Tensors tensors, std::string file) {
+  Checkpoint checkpoint;
+  checkpoint.owner_ = std::move(owner);
+  checkpoint.tensors_ = std::move(tensors);
+  checkpoint.files_ = {std::move(file)};
+  return checkpoint;
+}
+
+bool Checkpoint::is_in(const std::string& folder) {
+  std::error_code code;
+  return fs::exists(folder + "/" + kSingleFile, code) || fs::exists(folder + "/" + kIndexFile, code);
 }
 
 Result<Checkpoint> Checkpoint::open_sharded(const std::string& folder) {

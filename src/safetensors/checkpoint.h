@@ -1,7 +1,8 @@
-// The tensors of a model folder: one model.safetensors, or shards listed by model.safetensors.index.json. Immutable
-// once opened, any thread; owns the mappings that its tensors point into.
+// The tensors of a model folder: one model.safetensors, or shards listed by model.safetensors.index.json; or what a
+// reader of another form found. Immutable once opened, any thread; owns the mappings that its tensors point into.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,12 @@ class Checkpoint {
   /// tensor that the index places in it, holds one it does not, or lies outside the folder.
   static Result<Checkpoint> open(const std::string& folder);
 
+  /// Tensors of another form's file, named relative to the folder. `owner` keeps alive what they point into.
+  static Checkpoint of(std::shared_ptr<const void> owner, Tensors tensors, std::string file);
+
+  /// Whether a folder has the files that open() reads.
+  static bool is_in(const std::string& folder);
+
   /// Null when there is none of that name.
   const Tensor* find(std::string_view name) const;
   const Tensors& tensors() const { return tensors_; }
@@ -28,6 +35,7 @@ class Checkpoint {
   static Result<Checkpoint> open_sharded(const std::string& folder);
 
   std::vector<File> shards_;
+  std::shared_ptr<const void> owner_;  ///< Of tensors that are in no shard.
   Tensors tensors_;
   std::vector<std::string> files_;
 };

@@ -238,6 +238,8 @@ class Machine {
     if (callable->kind != Kind::kGlobal || arguments->kind != Kind::kTuple) return corrupt("calls what is no function");
     if (callable->text == "collections OrderedDict") return push({.kind = Kind::kDictionary});
     if (callable->text == "torch._utils _rebuild_tensor_v2") return make_tensor(arguments->items);
+    const bool is_wrapped = callable->text == "torch._utils _rebuild_parameter" && !arguments->items.empty();
+    if (is_wrapped) return push(*arguments->items.front());
     return unsupported("it calls '" + callable->text.substr(0, 100) + "'");
   }
 

@@ -1,8 +1,7 @@
 #include "torch_file/torch_file.h"
 
-#include <cstring>
+#include <utility>
 
-#include "base/file.h"
 #include "safetensors/dtype.h"
 #include "torch_file/pickle.h"
 #include "torch_file/zip.h"
@@ -11,6 +10,9 @@ namespace weir::torch_file {
 namespace {
 
 using Bytes = std::span<const std::byte>;
+using safetensors::DType;
+
+constexpr std::uint64_t kMaxCopiedBytes = std::uint64_t{256} << 20;
 
 Error corrupt(const std::string& file, const std::string& tensor, const std::string& what) {
   return {ErrorKind::kCorrupt, file + ": tensor '" + tensor + "': " + what, file};
@@ -18,22 +20,14 @@ Error corrupt(const std::string& file, const std::string& tensor, const std::str
 
 struct ElementType {
   std::string_view storage;
-  std::size_t bytes;
-  float (*read)(const std::byte*);
+  DType dtype;
 };
 
-template <class Stored>
-Stored load(const std::byte* at) {
-  Stored value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-
 constexpr ElementType kElementTypes[] = {
-    {"torch FloatStorage", 4, [](const std::byte* at) { return load<float>(at); }},
-    {"torch HalfStorage", 2, [](const std::byte* at) { return safetensors::float_from_f16(load<std::uint16_t>(at)); }},
-    {"torch BFloat16Storage", 2,
-     [](const std::byte* at) { return safetensors::float_from_bf16(load<std::uint16_t>(at)); }},
+    {"torch FloatStorage", DType::kF32},  {"torch HalfStorage", DType::kF16}, {"torch BFloat16Storage", DType::kBF16},
+    {"torch DoubleStorage", DType::kF64}, {"torch LongStorage", DType::kI64}, {"torch IntStorage", DType::kI32},
+    {"torch ShortStorage", DType::kI16},  {"torch CharStorage", DType::kI8},  {"torch ByteStorage", DType::kU8},
+    {"torch BoolStorage", DType::kBool},
 };
 
 const ElementType* find_type(std::string_view storage) {
@@ -43,11 +37,11 @@ const ElementType* find_type(std::string_view storage) {
   return nullptr;
 }
 
-/// The number of elements; 0 also where it would not fit into any file.
-std::uint64_t elements_of(const Described& tensor) {
+/// The number of elements; 0 also where there are more than `most`.
+std::uint64_t elements_of(const Described& tensor, std::uint64_t most) {
   std::uint64_t count = 1;
   for (const std::uint64_t size : tensor.shape) {
-    if (size == 0 || count > kMaxFileBytes / size) return 0;
+    if (size == 0 || count > most / size) return 0;
     count *= size;
   }
   return count;
@@ -62,35 +56,32 @@ bool is_contiguous(const Described& tensor) {
   return true;
 }
 
-Result<Tensor> read_tensor(const std::string& name, const Described& described, Bytes storage,
-                           const std::string& file) {
+Result<safetensors::Tensor> view_tensor(const std::string& name, const Described& described, Bytes storage,
+                                        const std::string& file) {
   const ElementType* type = find_type(described.storage_type);
   if (type == nullptr) {
-    return Error(ErrorKind::kUnsupported,
-                 file + ": tensor '" + name + "': elements of " + described.storage_type.substr(0, 100) +
-                     " are not supported; weir reads float, half and bfloat16",
-                 file);
+    return Error(
+        ErrorKind::kUnsupported,
+        file + ": tensor '" + name + "': elements of " + described.storage_type.substr(0, 100) + " are not supported",
+        file);
   }
-  const std::uint64_t count = elements_of(described);
-  if (count == 0) return corrupt(file, name, "its shape is empty or too large");
+  const std::size_t element_bytes = safetensors::dtype_bytes(type->dtype);
+  const std::uint64_t stored = storage.size() / element_bytes;
+  const std::uint64_t count = elements_of(described, stored);
+  if (count == 0) return corrupt(file, name, "its shape is empty, or larger than its bytes");
   if (!is_contiguous(described)) {
     return Error(ErrorKind::kUnsupported, file + ": tensor '" + name + "' is not contiguous", file);
   }
-  const std::uint64_t stored = storage.size() / type->bytes;
   if (described.first > stored || count > stored - described.first) {
     return corrupt(file, name, "its bytes are not all in the file");
   }
-  Tensor tensor{described.shape, {}};
-  tensor.values.reserve(count);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    tensor.values.push_back(type->read(storage.data() + (described.first + i) * type->bytes));
-  }
-  return tensor;
+  return safetensors::Tensor{name, file, type->dtype, described.shape,
+                             storage.subspan(described.first * element_bytes, count * element_bytes)};
 }
 
 }  // namespace
 
-Result<std::map<std::string, Tensor>> parse_state_dict(Bytes bytes, const std::string& name) {
+Result<safetensors::Tensors> parse(Bytes bytes, const std::string& name) {
   constexpr std::string_view kPickle = "data.pkl";
   if (bytes.size() < 2 || std::to_integer<char>(bytes[0]) != 'P' || std::to_integer<char>(bytes[1]) != 'K') {
     return Error(ErrorKind::kUnsupported,
@@ -106,21 +97,34 @@ Result<std::map<std::string, Tensor>> parse_state_dict(Bytes bytes, const std::s
   }
   if (pickle.empty()) return Error(ErrorKind::kCorrupt, name + ": no data.pkl in it", name);
   WEIR_ASSIGN_OR_RETURN(const auto described, read_pickle(pickle, name));
-  std::map<std::string, Tensor> tensors;
-  std::uint64_t values = 0;
+  safetensors::Tensors tensors;
   for (const auto& [tensor, description] : described) {
     const auto storage = entries.find(folder + "data/" + description.key);
     if (storage == entries.end()) return corrupt(name, tensor, "its storage is not in the file");
-    values += elements_of(description);
-    if (values > kMaxFileBytes) return corrupt(name, tensor, "the tensors are larger than the file");
-    WEIR_ASSIGN_OR_RETURN(tensors[tensor], read_tensor(tensor, description, storage->second, name));
+    WEIR_ASSIGN_OR_RETURN(tensors[tensor], view_tensor(tensor, description, storage->second, name));
   }
   return tensors;
 }
 
+Result<File> File::open(const std::string& path) {
+  File file;
+  WEIR_ASSIGN_OR_RETURN(file.mapped_, MappedFile::open(path));
+  WEIR_ASSIGN_OR_RETURN(file.tensors_, parse(file.mapped_.bytes(), path));
+  return file;
+}
+
 Result<std::map<std::string, Tensor>> read_state_dict(const std::string& path) {
-  WEIR_ASSIGN_OR_RETURN(const std::string bytes, read_file(path, kMaxFileBytes));
-  return parse_state_dict(std::as_bytes(std::span(bytes)), path);
+  WEIR_ASSIGN_OR_RETURN(const File file, File::open(path));
+  std::map<std::string, Tensor> tensors;
+  std::uint64_t bytes = 0;
+  for (const auto& [name, tensor] : file.tensors()) {
+    // Many tensors may share one storage, so that a small file could ask for any amount of memory.
+    bytes += tensor.bytes.size();
+    if (bytes > kMaxCopiedBytes) return corrupt(path, name, "too large for a head of a model");
+    WEIR_ASSIGN_OR_RETURN(std::vector<float> values, tensor.floats());
+    tensors[name] = {tensor.shape, std::move(values)};
+  }
+  return tensors;
 }
 
 }  // namespace weir::torch_file

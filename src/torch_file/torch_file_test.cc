@@ -12,11 +12,12 @@
 namespace weir::torch_file {
 namespace {
 
-std::string file_of(const std::string& name) {
-  return read_file(WEIR_TEST_DATA "/tasks/three_vectors/" + name, 1 << 20).value();
-}
+std::string path_of(const std::string& name) { return WEIR_TEST_DATA "/tasks/three_vectors/" + name; }
+std::string file_of(const std::string& name) { return read_file(path_of(name), 1 << 20).value(); }
 
-auto parse(const std::string& bytes) { return parse_state_dict(std::as_bytes(std::span(bytes)), "x.pt"); }
+Result<safetensors::Tensors> parse(const std::string& bytes) {
+  return torch_file::parse(std::as_bytes(std::span(bytes)), "x.pt");
+}
 
 /// Of a file with one piece replaced by another of the same length.
 std::string with(std::string bytes, const std::string& from, const std::string& to) {
@@ -34,16 +35,33 @@ void expect_refused(const std::string& bytes, const std::string& part, ErrorKind
 }
 
 TEST(TorchFile, ReadsFloatsAndHalves) {
-  const auto words = parse(file_of("sparse_linear.pt"));
+  const auto words = read_state_dict(path_of("sparse_linear.pt"));
   ASSERT_TRUE(words.ok()) << words.error().message;
   ASSERT_EQ(words->size(), 2u);
   EXPECT_EQ(words->at("weight").shape, (std::vector<std::uint64_t>{1, 16}));
   EXPECT_EQ(words->at("bias").shape, (std::vector<std::uint64_t>{1}));
   for (const float value : words->at("weight").values) EXPECT_LE(std::abs(value), 0.25f);
-  const auto vectors = parse(file_of("colbert_linear.pt"));
+  const auto vectors = read_state_dict(path_of("colbert_linear.pt"));
   ASSERT_TRUE(vectors.ok()) << vectors.error().message;
   EXPECT_EQ(vectors->at("weight").values.size(), 128u);
   EXPECT_NE(vectors->at("weight").values[0], 0.0f);
+}
+
+TEST(TorchFile, AWholeModelIsViewedWhereItLies) {
+  const auto file = File::open(WEIR_TEST_DATA "/torch/pytorch_model.bin");
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  const auto original = safetensors::File::open(WEIR_TEST_DATA "/tiny-bert/model.safetensors");
+  ASSERT_EQ(file->tensors().size(), original->tensors().size() + 1);
+  for (const auto& [name, tensor] : original->tensors()) {
+    ASSERT_TRUE(file->tensors().contains(name)) << name;
+    const safetensors::Tensor& same = file->tensors().at(name);
+    EXPECT_EQ(same.dtype, safetensors::DType::kBF16) << name;
+    EXPECT_EQ(same.shape, tensor.shape) << name;
+    EXPECT_EQ(same.floats().value(), tensor.floats().value()) << name;
+  }
+  const safetensors::Tensor& positions = file->tensors().at("embeddings.position_ids");
+  EXPECT_EQ(positions.shape, (std::vector<std::uint64_t>{1, 64}));
+  EXPECT_EQ(positions.integers().value().back(), 63);
 }
 
 TEST(TorchFile, EveryTruncationIsRefused) {
@@ -72,7 +90,7 @@ TEST(TorchFile, WhatIsRefusedByName) {
                  ErrorKind::kUnsupported);
   expect_refused(with(bytes, "collections\nOrderedDict", "posix_calls\nsystem_call"),
                  "it calls 'posix_calls system_call'", ErrorKind::kUnsupported);
-  expect_refused(with(bytes, "FloatStorage", "Int64Storage"), "elements of torch Int64Storage",
+  expect_refused(with(bytes, "FloatStorage", "QInt8Storage"), "elements of torch QInt8Storage",
                  ErrorKind::kUnsupported);
 }
 
