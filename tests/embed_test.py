@@ -95,6 +95,35 @@ class EmbedTest(unittest.TestCase):
         _, log = self.embed("--prompt-name", "nonsense", self.jsonl_input(), status=2)
         self.assertIn("nonsense", log)
 
+    def test_long_texts(self):
+        long_text = "the river " * 200  # the model takes 64 tokens
+        path = self.jsonl_input(["snow", long_text, "water"])
+        cut, _ = self.embed(path)
+        self.assertEqual(cut, self.embed("--long-text", "truncate", path)[0])
+        output, log = self.embed("--long-text", "reject", path, status=1)
+        self.assertEqual(len(output.splitlines()), 1)
+        self.assertIn(f"{path}:2: ", log)
+        self.assertIn("402 tokens", log)
+        output, _ = self.embed("--long-text", "reject", "--on-error", "skip", path, status=3)
+        self.assertEqual(["error" in json.loads(line) for line in output.splitlines()], [False, True, False])
+        mean = self.vectors(self.embed("--long-text", "chunk", path)[0])
+        most = self.vectors(self.embed("--long-text", "chunk", "--chunk-pooling", "max", "--chunk-overlap", 8, path)[0])
+        whole = self.vectors(cut)
+        for vectors in (mean, most):
+            self.assert_near(vectors[[0, 2]], whole[[0, 2]])
+            self.assertAlmostEqual(float(np.linalg.norm(vectors[1])), 1, places=4)
+        self.assertGreater(float(np.abs(mean[1] - most[1]).max()), 1e-3)
+        self.embed("--long-text", "cut", path, status=2)
+
+    def test_a_job_is_not_resumed_with_another_rule_for_long_texts(self):
+        output = self.work / "out.jsonl"
+        path = self.write("in.jsonl", '{"text": "snow"}\nbroken\n')
+        self.embed("--long-text", "chunk", "--output", output, path, status=1)
+        _, log = self.embed("--resume", "--long-text", "chunk", "--chunk-overlap", 8, "--output", output, path, status=2)
+        self.assertIn("--chunk-overlap", log)
+        _, log = self.embed("--resume", "--output", output, path, status=2)
+        self.assertIn("--chunk-overlap", log)
+
     def test_instances_and_batches_do_not_change_the_order(self):
         many = TEXTS * 40
         output, _ = self.embed("--instances", 3, "--batch-tokens", 100, self.jsonl_input(many))
@@ -162,21 +191,38 @@ class EmbedTest(unittest.TestCase):
         same, _ = self.embed(text=lines)
         self.assert_near(np.load(output), self.vectors(same))
 
-    def test_resume_after_a_full_disk(self):
-        output = self.work / "out.jsonl"
-        path = self.jsonl_input([f"snow water {i}" for i in range(400)])
-        command = [PROGRAM, "embed", "--model", self.bundle, "--output", output, path]
-
+    def embed_to_a_full_disk(self, *arguments):
         def limit_files():  # Python ignores SIGXFSZ, so that a write past the limit fails as on a full disk
             resource.setrlimit(resource.RLIMIT_FSIZE, (65536, resource.RLIM_INFINITY))
 
+        command = [PROGRAM, "embed", "--model", self.bundle, *arguments]
         run = subprocess.run(command, capture_output=True, preexec_fn=limit_files, restore_signals=False)
         self.assertEqual(run.returncode, 1, run.stderr)
         self.assertIn(b"cannot be written", run.stderr)
         self.assertIn(b"--resume", run.stderr)
+
+    def test_resume_after_a_full_disk(self):
+        output = self.work / "out.jsonl"
+        path = self.jsonl_input([f"snow water {i}" for i in range(400)])
+        self.embed_to_a_full_disk("--output", output, path)
         self.embed("--resume", "--output", output, path)
         same, _ = self.embed(path)
         self.assertEqual(output.read_text(), same)
+
+    def test_resume_among_skipped_records(self):
+        output = self.work / "out.jsonl"
+        lines = [json.dumps({"text": f"snow water {i}"} if i % 3 else {"text": i}) + "\n" for i in range(600)]
+        path = self.write("in.jsonl", "".join(lines))
+        arguments = ["--on-error", "skip", "--output", output]
+        self.embed_to_a_full_disk(*arguments, path)
+        path.write_text("".join(['{"text": false}\n', *lines[1:]]))
+        _, log = self.embed("--resume", *arguments, path, status=2)
+        self.assertIn("the input is not what it was", log)
+        path.write_text("".join(lines))
+        self.embed("--resume", *arguments, path, status=3)
+        same, _ = self.embed("--on-error", "skip", path, status=3)
+        self.assertEqual(output.read_text(), same)
+        self.assertEqual(len(same.splitlines()), 600)
 
     def test_an_input_is_not_overwritten(self):
         path = self.jsonl_input()

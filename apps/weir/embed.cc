@@ -18,6 +18,7 @@
 #include "apps/weir/embed_job.h"
 #include "apps/weir/offline_flags.h"
 #include "apps/weir/offline_pipeline.h"
+#include "apps/weir/serve_options.h"
 #include "apps/weir/stop_signals.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -50,6 +51,9 @@ struct Options : OfflineFlags {
   std::uint32_t dimensions = 0;
   std::string prompt_name;
   std::size_t batch_tokens = 0;
+  std::string long_text = "truncate";
+  std::int64_t chunk_overlap = 64;
+  std::string chunk_pooling = "mean";
 
   /// Whether a journal is kept: not for standard output, nor for a pipe or a device.
   bool resumable() const {
@@ -90,6 +94,18 @@ void define_flags(CLI::App& app, Options& options) {
   app.add_option("--dimensions", options.dimensions, "Cut vectors to this length, then normalize again")
       ->check(CLI::PositiveNumber);
   app.add_option("--prompt-name", options.prompt_name, "Which of the model's prompts to put before each text");
+  app.add_option(
+         "--long-text", options.long_text,
+         "Texts longer than the model takes: truncate, reject (as a record without a vector), or chunk (windows "
+         "that overlap, whose vectors become one)")
+      ->check(CLI::IsMember({"truncate", "reject", "chunk"}))
+      ->capture_default_str();
+  app.add_option("--chunk-overlap", options.chunk_overlap, "Tokens that a window shares with the one before it")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--chunk-pooling", options.chunk_pooling, "How the vectors of windows become one: mean or max")
+      ->check(CLI::IsMember({"mean", "max"}))
+      ->capture_default_str();
   app.add_option("--batch-tokens", options.batch_tokens, "Padded tokens per batch; 0: as measured to be best");
   define_instance_flags(app, options);
   app.footer(kExitHelp);
@@ -135,6 +151,11 @@ Result<std::map<std::string, std::string>> job_settings(const Options& options) 
   job["--no-normalize"] = options.no_normalize ? "true" : "false";
   job["--dimensions"] = std::to_string(options.dimensions);
   job["--prompt-name"] = options.prompt_name;
+  job["--long-text"] = options.long_text;
+  if (options.long_text == "chunk") {
+    job["--chunk-overlap"] = std::to_string(options.chunk_overlap);
+    job["--chunk-pooling"] = options.chunk_pooling;
+  }
   return job;
 }
 
@@ -191,8 +212,12 @@ class EmbedCommand {
   /// The exit status.
   Result<int> run();
 
+  /// Whether a failure of run() was the user's wish.
+  bool was_interrupted() const { return interrupted_; }
+
  private:
   Status open();
+  bool stop_wanted();
   Status open_writer();
   Status start_pipeline();
   EmbedJobHooks hooks(std::stop_source stop);
@@ -213,13 +238,20 @@ class EmbedCommand {
   std::uint32_t dimensions_ = 0;
   std::uint64_t bytes_before_ = 0;
   std::uint64_t reported_ = 0;
+  bool interrupted_ = false;  ///< While the model was fetched.
   bulk::ProgressBar bar_;
   Clock::time_point began_{};
 };
 
+bool EmbedCommand::stop_wanted() {
+  interrupted_ = interrupted_ || signals_.wait(Clock::duration::zero()).has_value();
+  return interrupted_;
+}
+
 Status EmbedCommand::open() {
   WEIR_RETURN_IF_ERROR(signals_.block());
   WEIR_RETURN_IF_ERROR(check_output_is_no_input(options_));
+  WEIR_RETURN_IF_ERROR(find_bundle(options_, "embed", [this] { return stop_wanted(); }));
   bulk::RecordOptions records = options_.record_options();
   records.stop = stop_.get_token();
   WEIR_ASSIGN_OR_RETURN(const bundle::Bundle bundle, bundle::load(options_.model));
@@ -246,7 +278,8 @@ Status EmbedCommand::open_writer() {
 }
 
 Status EmbedCommand::start_pipeline() {
-  OfflineSettings settings{options_.model, options_.instances, options_.threads, options_.batch_tokens};
+  OfflineSettings settings{options_.model, options_.instances, options_.threads, options_.batch_tokens, 1, {}};
+  settings.long_text = long_text_rule(options_.long_text, options_.chunk_overlap, options_.chunk_pooling);
   settings.permits = job_.max_texts_in_flight + 1;  // a request has a text at least; one is tried again
   WEIR_ASSIGN_OR_RETURN(pipeline_, serve::Pipeline::start(offline_pipeline_options(settings), registry_));
   return pipeline_->wait_loaded();
@@ -344,8 +377,11 @@ int run_embed(int argc, char** argv) {
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
   log::configure(log::Level::kWarn, log::Format::kText);
-  const auto status = EmbedCommand(std::move(options)).run();
-  return status.ok() ? *status : fail("embed", status.error());
+  EmbedCommand command(std::move(options));
+  const auto status = command.run();
+  if (status.ok()) return *status;
+  const int failed = fail("embed", status.error());
+  return command.was_interrupted() ? kExitInterrupted : failed;
 }
 
 }  // namespace weir::cli

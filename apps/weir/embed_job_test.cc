@@ -289,6 +289,33 @@ TEST_F(EmbedJobTest, AnInterruptionKeepsWhatIsDoneAndResumes) {
   EXPECT_EQ(output(), numbers(1, 60));
 }
 
+TEST_F(EmbedJobTest, AnInterruptionAmongSkippedRecordsLosesAndRepeatsNone) {
+  options_.skip_bad_records = true;
+  const std::string pattern = "x\n\nxx\nbad\n";  // every other record has no vector
+  std::string text;
+  for (int i = 0; i < 25; ++i) text += pattern;
+  input(text);
+  options_.max_texts_in_flight = 6;
+  service_.hold_after(9);
+  interrupt_after_ = 6;
+  const auto result = run();
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_GT(journal_.skipped, 0U);
+  EXPECT_LT(journal_.records, 100U);
+
+  interrupt_after_ = 0;
+  interrupt_ = false;
+  service_.hold_after(-1);
+  const auto rest = run(true);
+  EXPECT_FALSE(rest.error);
+  EXPECT_EQ(result.records + rest.records, 100U);
+  EXPECT_EQ(result.skipped + rest.skipped, 50U);
+  EXPECT_EQ(journal_.skipped, 50U);
+  std::string expected;
+  for (int i = 0; i < 25; ++i) expected += std::string(i == 0 ? "" : " ") + "1 ! 2 !";
+  EXPECT_EQ(output(), expected);
+}
+
 TEST_F(EmbedJobTest, AnInterruptionEndsAWaitForTheEngine) {
   input(triangle(60));
   service_.hold_after(0);

@@ -87,4 +87,9 @@ Result<std::string> hub_bundle(const std::string& text, const std::string& bundl
   return target;
 }
 
+Result<std::string> bundle_folder(const std::string& model, const std::string& bundles, const HubRequest& request) {
+  if (!names_hub_model(model)) return model;
+  return hub_bundle(model, bundles, request);
+}
+
 }  // namespace weir::cli

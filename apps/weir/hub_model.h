@@ -28,4 +28,7 @@ std::string hub_origin(const std::string& text, const hub::Snapshot& snapshot);
 /// `bundles` is the user's cache, ~/.cache/weir/bundles. Fails as fetching and importing do.
 Result<std::string> hub_bundle(const std::string& text, const std::string& bundles, const HubRequest& request);
 
+/// The folder of the bundle that `model` means: a model of the hub as by hub_bundle(), else `model` itself.
+Result<std::string> bundle_folder(const std::string& model, const std::string& bundles, const HubRequest& request);
+
 }  // namespace weir::cli

@@ -24,6 +24,7 @@ serve::PipelineOptions offline_pipeline_options(const OfflineSettings& settings)
   pipeline.waiting_room = pipeline.permits;
   pipeline.max_wait = std::chrono::hours(24 * 365);
   pipeline.max_batch_tokens = settings.batch_tokens;
+  pipeline.long_text = settings.long_text;
   pipeline.apply(choose_sizing(machine, request));
   return pipeline;
 }

@@ -14,6 +14,7 @@ struct OfflineSettings {
   int threads = 0;               ///< 0: 1, or cores / instances.
   std::size_t batch_tokens = 0;  ///< 0: as measured to be best.
   std::size_t permits = 1;       ///< Requests at once.
+  serve::LongTextRule long_text{};
 };
 
 /// For throughput the server's rule is turned around: an instance per core, since nobody waits for a single text.

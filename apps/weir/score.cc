@@ -14,6 +14,7 @@
 #include "apps/weir/command.h"
 #include "apps/weir/offline_flags.h"
 #include "apps/weir/offline_pipeline.h"
+#include "apps/weir/stop_signals.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "bulk/records.h"
@@ -27,6 +28,7 @@ namespace {
 using serve::RequestPtr;
 namespace respond = serve::respond;
 
+constexpr int kExitInterrupted = 130;  ///< As a shell tells of SIGINT.
 constexpr std::size_t kTextsPerRequest = 32;
 constexpr std::size_t kRequestsInFlight = 32;
 
@@ -60,9 +62,10 @@ class Scoring {
     WEIR_RETURN_IF_ERROR(serve::check_task(task_, view));
     WEIR_ASSIGN_OR_RETURN(reader_, bulk::RecordReader::open(options_.files, options_.record_options()));
     WEIR_ASSIGN_OR_RETURN(pipeline_,
-                          serve::Pipeline::start(offline_pipeline_options({options_.model, options_.instances,
-                                                                           options_.threads, 0, kRequestsInFlight + 1}),
-                                                 registry_));
+                          serve::Pipeline::start(
+                              offline_pipeline_options(
+                                  {options_.model, options_.instances, options_.threads, 0, kRequestsInFlight + 1, {}}),
+                              registry_));
     return pipeline_->wait_loaded();
   }
 
@@ -186,7 +189,18 @@ Status predict(const Options& options) {
   });
 }
 
-int run_command(CLI::App& app, int argc, char** argv, const char* name, const Options& options,
+/// The model's bundle. A signal ends the fetching in order; later ones end the process at once.
+Status fetch(Options& options, const char* name, StopSignals& signals, bool& interrupted) {
+  WEIR_RETURN_IF_ERROR(signals.block());
+  const Status found = find_bundle(options, name, [&] {
+    interrupted = interrupted || signals.wait(Clock::duration::zero()).has_value();
+    return interrupted;
+  });
+  signals.exit_on_next();
+  return found;
+}
+
+int run_command(CLI::App& app, int argc, char** argv, const char* name, Options& options,
                 Status (*work)(const Options&)) {
   try {
     app.parse(argc, argv);
@@ -194,8 +208,13 @@ int run_command(CLI::App& app, int argc, char** argv, const char* name, const Op
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
   log::configure(log::Level::kWarn, log::Format::kText);
-  const Status status = work(options);
-  return status.ok() ? kExitOk : fail(name, status.error());
+  StopSignals signals;
+  bool interrupted = false;
+  const Status found = fetch(options, name, signals, interrupted);
+  const Status status = found.ok() ? work(options) : found;
+  if (status.ok()) return kExitOk;
+  const int failed = fail(name, status.error());
+  return interrupted ? kExitInterrupted : failed;
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ namespace {
 constexpr char kUsage[] =
     "usage: weir serve [MODEL | NAME=MODEL]... [FLAGS]\n"
     "\n"
-    "Serves models over HTTP until SIGTERM or SIGINT: bundles made by weir import, or models of the hub\n"
+    "Serves models over HTTP until SIGTERM, SIGINT or SIGHUP: bundles made by weir import, or models of the hub\n"
     "(org/name[@revision]), which are fetched and imported first. Every flag may also be set by its\n"
     "environment variable, or by its name in the file that --config names; the first of these wins.\n"
     "\n"
@@ -183,9 +183,8 @@ Status fetch_models(settings::ServeSettings& settings, StopSignals& signals) {
   const auto cancelled = [&] { return interrupted = interrupted || signals.wait(Clock::duration::zero()).has_value(); };
   for (std::string& text : settings.models) {
     WEIR_ASSIGN_OR_RETURN(const serve::ModelSource source, parse_model(text));
-    if (!names_hub_model(source.folder)) continue;
     WEIR_ASSIGN_OR_RETURN(const std::string folder,
-                          hub_bundle(source.folder, settings.bundle_cache, {"serve", false, cancelled}));
+                          bundle_folder(source.folder, settings.bundle_cache, {"serve", false, cancelled}));
     text = (source.name.empty() ? "" : source.name + "=") + folder;
   }
   return {};

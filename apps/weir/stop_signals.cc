@@ -15,11 +15,20 @@
 namespace weir::cli {
 namespace {
 
+constexpr int kStopSignals[] = {SIGTERM, SIGINT, SIGHUP};
+
+/// nohup starts a program with SIGHUP ignored; a blocked signal would be seen all the same.
+bool is_unwanted(int signal) {
+  struct sigaction action {};
+  return signal == SIGHUP && sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 sigset_t stop_set() {
   sigset_t set;
   sigemptyset(&set);
-  sigaddset(&set, SIGTERM);
-  sigaddset(&set, SIGINT);
+  for (const int signal : kStopSignals) {
+    if (!is_unwanted(signal)) sigaddset(&set, signal);
+  }
   return set;
 }
 
@@ -64,9 +73,10 @@ void StopSignals::wake() {
 }
 
 void StopSignals::exit_on_next() {
-  std::signal(SIGTERM, exit_at_once);
-  std::signal(SIGINT, exit_at_once);
   const sigset_t set = stop_set();
+  for (const int signal : kStopSignals) {
+    if (sigismember(&set, signal) == 1) std::signal(signal, exit_at_once);
+  }
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 

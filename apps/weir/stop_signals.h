@@ -1,5 +1,5 @@
-// SIGTERM and SIGINT as something to wait for. Block them before the first thread starts, so that every thread inherits
-// it; then one thread waits.
+// SIGTERM, SIGINT and SIGHUP as something to wait for; SIGHUP only where it is not ignored, as under nohup. Block them
+// before the first thread starts, so that every thread inherits it; then one thread waits.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ class StopSignals {
   StopSignals& operator=(const StopSignals&) = delete;
   ~StopSignals();
 
-  /// Blocks both signals for this thread and those it starts, and ignores SIGPIPE for the process. kIo.
+  /// Blocks the signals for this thread and those it starts, and ignores SIGPIPE for the process. kIo.
   Status block();
 
   /// Waits for a signal or for wake(), at most `timeout`. The signal's number, if it was one.

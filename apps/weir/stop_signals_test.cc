@@ -23,11 +23,22 @@ class StopSignalsTest : public ::testing::Test {
 TEST_F(StopSignalsTest, ASignalToTheProcessEndsTheWait) {
   StopSignals signals;
   ASSERT_TRUE(signals.block().ok());
-  for (const int number : {SIGTERM, SIGINT}) {
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
     std::thread sender([number] { kill(getpid(), number); });  // Inherits the blocking, as the server's threads do.
     EXPECT_EQ(signals.wait(kLong), number);
     sender.join();
   }
+}
+
+TEST_F(StopSignalsTest, AHangupThatIsIgnoredStaysSo) {
+  signal(SIGHUP, SIG_IGN);
+  StopSignals signals;
+  ASSERT_TRUE(signals.block().ok());
+  raise(SIGHUP);
+  raise(SIGTERM);
+  EXPECT_EQ(signals.wait(Clock::duration::zero()), SIGTERM);
+  EXPECT_EQ(signals.wait(Clock::duration::zero()), std::nullopt);
+  signal(SIGHUP, SIG_DFL);
 }
 
 TEST_F(StopSignalsTest, WakeEndsOneWait) {

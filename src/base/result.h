@@ -21,7 +21,7 @@ enum class ErrorKind {
   kEmptyInput,        ///< A text or a list of texts is empty.
   kTextTooLong,       ///< More tokens than the model takes, and truncation is off.
   kTooManyInputs,     ///< More texts in a request than the limit.
-  kBodyTooLarge,      ///< More bytes in a request than the limit, or in its answer.
+  kBodyTooLarge,      ///< More bytes in a request than the limit.
   kHeaderTooLarge,    ///< More bytes in a request's header than the limit.
   kMalformed,         ///< A request's bytes are not what they should be: not HTTP, not JSON, not UTF-8.
   kMediaType,         ///< A request's Content-Type is one that the route does not take.

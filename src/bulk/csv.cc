@@ -4,7 +4,25 @@
 
 namespace weir::bulk {
 
-bool csv_is_open(std::string_view row) { return std::count(row.begin(), row.end(), '"') % 2 == 1; }
+CsvRowScanner::State CsvRowScanner::after(State state, char c) {
+  switch (state) {
+    case State::kFieldBegin:
+      return c == '"' ? State::kQuoted : c == ',' ? State::kFieldBegin : State::kPlain;
+    case State::kPlain:
+      return c == '"' ? State::kBroken : c == ',' ? State::kFieldBegin : State::kPlain;
+    case State::kQuoted:
+      return c == '"' ? State::kQuoteInQuoted : State::kQuoted;
+    case State::kQuoteInQuoted:
+      return c == '"' ? State::kQuoted : c == ',' ? State::kFieldBegin : State::kBroken;
+    case State::kBroken:
+      break;
+  }
+  return State::kBroken;
+}
+
+void CsvRowScanner::add_line(std::string_view line) {
+  for (const char c : line) state_ = after(state_, c);
+}
 
 std::optional<std::vector<std::string>> csv_fields(std::string_view row) {
   std::vector<std::string> fields(1);

@@ -1,4 +1,4 @@
-// One CSV row, RFC 4180. Pure.
+// One CSV row, RFC 4180.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,20 @@
 
 namespace weir::bulk {
 
-/// Whether a quoted field is still open at the end of `row`, so that the next line belongs to it.
-bool csv_is_open(std::string_view row);
+/// Where a row ends: fed with its lines, tells whether the next one still belongs to it.
+class CsvRowScanner {
+ public:
+  void add_line(std::string_view line);
+
+  /// A quoted field goes on in the next line. Never true of a row in which a quote stands where none may.
+  bool is_open() const { return state_ == State::kQuoted; }
+
+ private:
+  enum class State { kFieldBegin, kPlain, kQuoted, kQuoteInQuoted, kBroken };
+  static State after(State state, char c);
+
+  State state_ = State::kFieldBegin;
+};
 
 /// The fields of a row; empty when a quote stands where none may.
 std::optional<std::vector<std::string>> csv_fields(std::string_view row);

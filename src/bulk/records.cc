@@ -54,6 +54,7 @@ struct RecordReader::Impl {
   Status read_header();
   Result<bool> next_line(Record& record);
   Result<bool> next_row(Record& record);
+  std::string lines_of(const Record& record) const;
   void take_json(Record& record);
   void take_row(Record& record);
 };
@@ -91,15 +92,25 @@ Result<bool> RecordReader::Impl::next_row(Record& record) {
   WEIR_ASSIGN_OR_RETURN(const bool more, next_line(record));
   if (!more) return false;
   Record rest;
-  while (record.problem.empty() && csv_is_open(record.text)) {
+  CsvRowScanner row;
+  row.add_line(record.text);
+  while (record.problem.empty() && row.is_open()) {
     WEIR_ASSIGN_OR_RETURN(const bool open_ended, next_line(rest));
     record.text += '\n';
     record.text += rest.text;
+    row.add_line(rest.text);
     if (!open_ended || !rest.problem.empty() || record.text.size() > options.max_record_bytes) {
-      record.problem = "a quoted field is not closed";
+      record.problem = "a quoted field is not closed" + lines_of(record);
     }
   }
   return true;
+}
+
+/// Where a broken row ends, if it went over lines: all of these are lost with it.
+std::string RecordReader::Impl::lines_of(const Record& record) const {
+  const std::uint64_t last = lines->number();
+  if (last <= record.line) return "";
+  return "; the row went on from line " + std::to_string(record.line) + " to line " + std::to_string(last);
 }
 
 Status RecordReader::Impl::read_header() {
@@ -122,9 +133,10 @@ Status RecordReader::Impl::read_header() {
 void RecordReader::Impl::take_row(Record& record) {
   auto fields = csv_fields(record.text);
   if (!fields) {
-    record.problem = "not a CSV row: a quote stands inside of a field";
+    record.problem = "not a CSV row: a quote stands inside of a field" + lines_of(record);
   } else if (fields->size() != columns) {
-    record.problem = "has " + std::to_string(fields->size()) + " fields; the header has " + std::to_string(columns);
+    record.problem = "has " + std::to_string(fields->size()) + " fields; the header has " + std::to_string(columns) +
+                     lines_of(record);
   } else {
     record.text = std::move((*fields)[column]);
   }
@@ -190,7 +202,6 @@ Result<bool> RecordReader::next(Record& record) {
     if (record.problem.empty() && impl.format == InputFormat::kCsv) impl.take_row(record);
     if (record.problem.empty() && impl.format == InputFormat::kJsonl) impl.take_json(record);
     if (record.problem.empty() && record.text.empty()) record.problem = "the text is empty";
-    if (!record.problem.empty()) record.text.clear();
     return true;
   }
   return false;

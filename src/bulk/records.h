@@ -24,8 +24,8 @@ enum class InputFormat {
 std::optional<InputFormat> input_format_from_name(std::string_view name);  ///< "txt", "jsonl", "csv"
 
 struct Record {
-  std::string text;
-  std::string problem;  ///< Why there is no text; empty when there is one.
+  std::string text;     ///< With a problem: what was read of the record; nothing of one that is too long.
+  std::string problem;  ///< Why it cannot be used; empty when it can.
   std::string file;
   std::uint64_t line = 0;  ///< Where the record begins, from 1.
 

@@ -41,6 +41,24 @@ Status check_replaced(const std::string& target) {
                target + ": exists and is no bundle (no weir.json in it); it is not replaced", target);
 }
 
+/// A bundle takes its folder's place, which would leave whoever stands in that folder in one that is gone.
+Status check_not_inside(const std::string& target) {
+  std::error_code code;
+  const fs::path here = fs::current_path(code);
+  for (fs::path folder = here; !code; folder = folder.parent_path()) {
+    std::error_code no_folder;
+    if (fs::equivalent(folder, target, no_folder)) {
+      return Error(ErrorKind::kInvalidArgument,
+                   target +
+                       ": the current folder is in it and would be replaced with it; name a folder that does not "
+                       "exist yet, such as ./model",
+                   target);
+    }
+    if (!folder.has_relative_path()) break;
+  }
+  return {};
+}
+
 std::string target_name(const std::string& target) {
   std::error_code code;
   const fs::path path = fs::absolute(target, code).lexically_normal();
@@ -201,6 +219,7 @@ class Import {
   }
 
   Result<StagedFolder> stage() const {
+    WEIR_RETURN_IF_ERROR(check_not_inside(options_.target));
     if (options_.replace) WEIR_RETURN_IF_ERROR(check_replaced(options_.target));
     auto staged = StagedFolder::create(options_.target, options_.replace);
     if (staged.ok() || staged.error().kind != ErrorKind::kInvalidArgument || options_.replace) return staged;

@@ -281,6 +281,34 @@ TEST_F(ImporterTest, OlderNamesOfTensors) {
   expect_imported();
 }
 
+TEST_F(ImporterTest, TheFolderThatOneStandsInIsNotReplaced) {
+  const fs::path before = fs::current_path();
+  fs::create_directories(source("empty/below"));
+  fs::current_path(source("empty/below"));
+  for (const std::string& target : {std::string("."), source("empty"), source("empty/below/"), std::string("..")}) {
+    options_.target = target;
+    const auto summary = import_model(options_);
+    ASSERT_FALSE(summary.ok()) << target;
+    EXPECT_EQ(summary.error().kind, ErrorKind::kInvalidArgument);
+    EXPECT_NE(summary.error().message.find("the current folder is in it"), std::string::npos)
+        << summary.error().message;
+  }
+  options_.target = "model";
+  EXPECT_TRUE(import_model(options_).ok());
+  EXPECT_TRUE(fs::exists(source("empty/below/model/weir.json")));
+  fs::current_path(before);
+}
+
+TEST_F(ImporterTest, WeightsOfPyTorchsOwnForm) {
+  fs::remove(source("model.safetensors"));
+  fs::copy(WEIR_TEST_DATA "/torch/pytorch_model.bin", source("pytorch_model.bin"));
+  expect_imported();
+  EXPECT_EQ(bundle::load(options_.target)->manifest.lineage.sources.back().file, "pytorch_model.bin");
+  fs::remove_all(options_.target);
+  fs::resize_file(source("pytorch_model.bin"), 1000);
+  expect_refused("pytorch_model.bin: not a whole zip archive", ErrorKind::kCorrupt);
+}
+
 TEST_F(ImporterTest, OnnxFileInItsFolderBelow) {
   options_.padded = true;
   ASSERT_TRUE(import_model(options_).ok());

@@ -13,11 +13,12 @@ import unittest
 from pathlib import Path
 
 from e2e.hub_server import COMMIT, PROXIED, TOKEN, HubServer
-from e2e.weir_server import ENVIRONMENT, PROGRAM, TINY_BERT, free_port
+from e2e.weir_server import ENVIRONMENT, PROGRAM, ROOT, TINY_BERT, free_port
 
 NEEDED = sorted(str(path.relative_to(TINY_BERT)) for path in TINY_BERT.rglob("*.json")
                 if path.name != "expected.json") + ["model.safetensors"]
 MODEL = "org/tiny"
+DATA = ROOT / "tests" / "data"
 
 
 def hub_files():
@@ -105,15 +106,16 @@ class Fetching(HubTest):
                         self.folder / "public.pem", "-days", "2", "-subj", "/CN=localhost", "-addext",
                         "subjectAltName=DNS:localhost"], check=True, capture_output=True)
         certificate.write_text(certificate.read_text() + (self.folder / "public.pem").read_text())
-        files = {name: content for name, content in hub_files().items() if name != "model.safetensors"}
+        files = {name: content for name, content in hub_files().items() if not name.endswith((".safetensors", ".bin"))}
+        files["tf_model.h5"] = b"not wanted"
         with HubServer(MODEL, files, certificate) as secure:
             endpoint = {"HF_ENDPOINT": secure.endpoint()}
             self.assert_refused("TLS", "certificate", **endpoint)
             # All is well with the connection: what is missing are weights.
             trusted = {"REQUESTS_CA_BUNDLE": str(self.folder / "public.pem")}
-            self.assert_refused("pytorch_model.bin", **trusted, **endpoint)
+            self.assert_refused("tf_model.h5", **trusted, **endpoint)
             through = {"HTTPS_PROXY": f"127.0.0.1:{self.hub.port}", "NO_PROXY": ""}
-            self.assert_refused("pytorch_model.bin", **through, **trusted, **endpoint)
+            self.assert_refused("tf_model.h5", **through, **trusted, **endpoint)
             self.assertEqual(self.hub.requests[0][0::2][:2], ("CONNECT", f"localhost:{secure.port}"))
 
     def test_through_a_proxy(self):
@@ -238,6 +240,91 @@ class Serving(HubTest):
         line, errors = self.serve(HF_HUB_OFFLINE="1")
         self.assertIn("ready on", line, errors)
         self.assertNotIn("making a bundle", errors)
+
+
+    def run_offline(self, command, *arguments, text="the river\n", status=0, **environment):
+        run = subprocess.run([PROGRAM, command, "--model", MODEL, *arguments], input=text, capture_output=True, text=True,
+                             env=self.environment(**environment), timeout=120)
+        self.assertEqual(run.returncode, status, run.stderr)
+        return run.stdout, run.stderr
+
+    def test_embeds(self):
+        output, errors = self.run_offline("embed")
+        self.assertIn("making a bundle", errors)
+        vector = json.loads(output)["embedding"]
+        again, errors = self.run_offline("embed", HF_HUB_OFFLINE="1")
+        self.assertNotIn("making a bundle", errors)
+        self.assertEqual(json.loads(again)["embedding"], vector)
+        self.assertEqual(self.hub.fetched("storage"), ["/model.safetensors"])
+
+    def test_a_folder_of_that_name_comes_first(self):
+        (self.folder / MODEL).mkdir(parents=True)
+        run = subprocess.run([PROGRAM, "embed", "--model", MODEL], input="a", capture_output=True, text=True,
+                             env=self.environment(), cwd=self.folder)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("weir.json", run.stderr)
+        self.assertFalse(self.hub.requests)
+
+    def test_embed_fails_as_the_hub_says(self):
+        self.hub.needs_token = True
+        _, errors = self.run_offline("embed", status=1)
+        self.assertIn("HF_TOKEN", errors)
+
+    def test_interrupted_while_it_fetches(self):
+        begun, hold = threading.Event(), threading.Event()
+        self.hub.faults.append({"part": "/tokenizer.json", "methods": ("GET",), "cut": 100, "begun": begun, "hold": hold})
+        for command in (["embed"], ["rerank", "--query", "water"]):
+            with self.subTest(command[0]):
+                process = subprocess.Popen([PROGRAM, *command, "--model", MODEL], stdin=subprocess.DEVNULL, text=True,
+                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment())
+                self.assertTrue(begun.wait(30))
+                process.send_signal(signal.SIGINT)
+                _, errors = process.communicate(timeout=30)
+                self.assertEqual(process.returncode, 130, errors)
+                begun.clear()
+                self.hub.faults.append({"part": "/tokenizer.json", "methods": ("GET",), "cut": 100, "begun": begun,
+                                        "hold": hold})
+        hold.set()
+
+
+class Scoring(HubTest):
+    def use(self, name):
+        """The hub's files become those of a tiny model of tests/data/tasks."""
+        self.hub.files = {path.name: path.read_bytes() for path in (DATA / "tasks" / name).iterdir()}
+        self.hub.files["tokenizer.json"] = (DATA / "families" / "tokenizer.json").read_bytes()
+
+    def run_offline(self, *arguments):
+        run = subprocess.run([PROGRAM, *arguments, "--model", MODEL], input="the river\nsnow\n", capture_output=True,
+                             text=True, env=self.environment(), timeout=120)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return [json.loads(line) for line in run.stdout.splitlines()]
+
+    def test_reranks(self):
+        self.use("rerank")
+        lines = self.run_offline("rerank", "--query", "water")
+        self.assertEqual(sorted(line["text"] for line in lines), ["snow", "the river"])
+
+    def test_predicts(self):
+        self.use("classify")
+        lines = self.run_offline("predict", "--bundle-cache", str(self.folder / "bundles"))
+        self.assertEqual([line["index"] for line in lines], [0, 1])
+        self.assertTrue(list((self.folder / "bundles").glob("*/weir.json")))
+
+
+class TorchFiles(HubTest):
+    def test_a_repository_with_nothing_but_pytorchs_form(self):
+        self.assert_imported()
+        del self.hub.files["model.safetensors"]
+        self.hub.files["pytorch_model.bin"] = (DATA / "torch" / "pytorch_model.bin").read_bytes()
+        shutil.rmtree(self.cache)
+        self.assert_imported("torch")
+        self.assertEqual(self.hub.fetched("storage")[-1], "/pytorch_model.bin")
+        weights = [(self.folder / name / "model.weights").read_bytes() for name in ("bundle", "torch")]
+        self.assertEqual(*weights)
+
+    def test_what_is_no_such_file(self):
+        del self.hub.files["model.safetensors"]
+        self.assert_refused("pytorch_model.bin", "zip archive")
 
 
 if __name__ == "__main__":
