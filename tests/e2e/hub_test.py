@@ -292,6 +292,7 @@ class Scoring(HubTest):
         """The hub's files become those of a tiny model of tests/data/tasks."""
         self.hub.files = {path.name: path.read_bytes() for path in (DATA / "tasks" / name).iterdir()}
         self.hub.files["tokenizer.json"] = (DATA / "families" / "tokenizer.json").read_bytes()
+        self.hub.files["tokenizer_config.json"] = b'{"model_max_length": 38}'
 
     def run_offline(self, *arguments):
         run = subprocess.run([PROGRAM, *arguments, "--model", MODEL], input="the river\nsnow\n", capture_output=True,
