@@ -33,6 +33,14 @@ def expected(name):
     return json.loads((DATA / "tasks" / name / "expected.json").read_text())
 
 
+def dense_weights(words, size):
+    """An answer of /embed_sparse as one weight for each word of the vocabulary."""
+    weights = [0.0] * size
+    for word in words:
+        weights[word["index"]] = word["value"]
+    return weights
+
+
 def write_source(name, folder):
     """A fixture with the tokenizer that all of them share."""
     data = DATA / "tasks" / name
@@ -270,10 +278,7 @@ class PackedInt8(TaskTest):
             entries = expected("sparse")
             answer = server.post("/embed_sparse", {"inputs": [entry["text"] for entry in entries]}).json()
             for words, entry in zip(answer, entries, strict=True):
-                dense = [0.0] * len(entry["numbers"])
-                for word in words:
-                    dense[word["index"]] = word["value"]
-                self.assert_close(dense, entry["numbers"], 0.3)
+                self.assert_close(dense_weights(words, len(entry["numbers"])), entry["numbers"], 0.3)
             self.assertEqual(server.post("/embed_sparse", {"inputs": entries[1]["text"]}).json()[0], answer[1])
 
     def test_three_kinds_of_vectors(self):
@@ -342,10 +347,7 @@ class OtherTasks(TaskTest):
             entries = expected("sparse")
             answer = server.post("/embed_sparse", {"inputs": [entry["text"] for entry in entries]}).json()
             for words, entry in zip(answer, entries, strict=True):
-                dense = [0.0] * len(entry["numbers"])
-                for word in words:
-                    dense[word["index"]] = word["value"]
-                self.assert_close(dense, entry["numbers"])
+                self.assert_close(dense_weights(words, len(entry["numbers"])), entry["numbers"])
                 self.assertTrue(all(word["value"] != 0 for word in words))
 
     def test_an_embedding_model_gives_tokens_and_similarities(self):
