@@ -21,7 +21,7 @@ import tempfile
 
 from tokenizers import Tokenizer
 
-CHUNK = 8000
+CHUNK = 2000  # Texts at once: the package's encodings of 8,000 of the longer ones take 16 GB.
 
 
 # --- strings --------------------------------------------------------------------------------------------------------
