@@ -41,6 +41,11 @@ def dense_weights(words, size):
     return weights
 
 
+def three_vectors(server, texts):
+    """What a model of bge-m3's kind gives for texts: dense vectors, token vectors and word weights."""
+    return [server.post(route, {"inputs": texts}).json() for route in ("/embed", "/embed_all", "/embed_sparse")]
+
+
 def write_source(name, folder):
     """A fixture with the tokenizer that all of them share."""
     data = DATA / "tasks" / name
@@ -284,10 +289,7 @@ class PackedInt8(TaskTest):
     def test_three_kinds_of_vectors(self):
         with TaskServer("three_vectors", "--pooling", "cls", "--normalize", "--precision", "int8") as server:
             entries = expected("three_vectors")
-            texts = {"inputs": [entry["text"] for entry in entries]}
-            dense = server.post("/embed", texts).json()
-            multi = server.post("/embed_all", texts).json()
-            lexical = server.post("/embed_sparse", texts).json()
+            dense, multi, lexical = three_vectors(server, [entry["text"] for entry in entries])
             for i, entry in enumerate(entries):
                 self.assertGreater(sum(x * y for x, y in zip(dense[i], entry["dense"], strict=True)), 0.99)
                 self.assertEqual(len(multi[i]), len(entry["multi"]))
@@ -390,10 +392,7 @@ class OtherTasks(TaskTest):
     def test_three_kinds_of_vectors(self):
         with TaskServer("three_vectors", "--pooling", "cls", "--normalize") as server:
             entries = expected("three_vectors")
-            texts = {"inputs": [entry["text"] for entry in entries]}
-            dense = server.post("/embed", texts).json()
-            multi = server.post("/embed_all", texts).json()
-            lexical = server.post("/embed_sparse", texts).json()
+            dense, multi, lexical = three_vectors(server, [entry["text"] for entry in entries])
             for i, entry in enumerate(entries):
                 self.assert_close(dense[i], entry["dense"])
                 self.assertEqual(len(multi[i]), len(entry["multi"]))
