@@ -19,6 +19,12 @@ struct alignas(64) TileConfiguration {
   std::uint8_t rows[16] = {};
 };
 
+inline void load_tile_configuration(const TileConfiguration& configuration) {
+  // g++ tells its optimizer of 8 of the 64 bytes that ldtilecfg reads.
+  __asm__ volatile("" : : "r"(&configuration) : "memory");
+  _tile_loadconfig(&configuration);
+}
+
 /// Tiles 0..3 are sums (row half * 2 + panel), 4 and 5 activations, 6 and 7 weights.
 inline void configure_tiles(std::size_t rows) {
   const auto upper = static_cast<std::uint8_t>(rows < 16 ? rows : 16);
@@ -31,9 +37,7 @@ inline void configure_tiles(std::size_t rows) {
     configuration.row_bytes[t] = 64;
     configuration.rows[t] = tile_rows[t];
   }
-  // g++ tells its optimizer of 8 of the 64 bytes that ldtilecfg reads.
-  __asm__ volatile("" : : "r"(&configuration) : "memory");
-  _tile_loadconfig(&configuration);
+  load_tile_configuration(configuration);
 }
 
 }  // namespace

@@ -13,9 +13,10 @@
 // their scores, softmax and weighted sum while those scores are in L1 (L2 beyond some 1,500 tokens).
 //
 // Numeric class. fp32 variants: consistent, the same bits in every variant, for any batch that a text is part of, any
-// split, and for inputs in bf16 the same as for their values in fp32. bf16 variants: q, k, v and the softmax are
-// rounded to bf16, products are summed in fp32 in an order of the hardware; within themselves independent of batch and
-// split, to fp32 a tolerance of about 1 % of the largest |v|.
+// split, and for inputs in bf16 the same as for their values in fp32. int8 variants: likewise among themselves, to fp32
+// a tolerance of about 2 % of the largest |v|; attention_int8.h has the formula. bf16 variants: q, k, v and the softmax
+// are rounded to bf16, products are summed in fp32 in an order of the hardware; within themselves independent of batch
+// and split, to fp32 a tolerance of about 1 % of the largest |v|.
 #pragma once
 
 #include <cstddef>
@@ -78,7 +79,7 @@ struct AttentionRange {
   std::size_t last_head = 0;  ///< one past
 };
 
-enum class AttentionPrecision : std::uint8_t { kFp32, kBf16 };
+enum class AttentionPrecision : std::uint8_t { kFp32, kBf16, kInt8 };
 
 struct AttentionVariant {
   const char* name;
@@ -88,10 +89,10 @@ struct AttentionVariant {
   void (*run)(const Attention& args, const AttentionRange& range, float* scratch);
 };
 
-/// All variants of this build, best first, those in bf16 before those in fp32.
+/// All variants of this build: those in int8, in bf16 and in fp32, best first in each precision.
 std::span<const AttentionVariant> attention_variants();
 
-/// The best one that `features` can run: with kBf16 one in bf16 where there is one, else in fp32.
+/// The best one of a precision that `features` can run; where there is none in bf16, one in fp32.
 const AttentionVariant& choose_attention(cpu::Features features, AttentionPrecision precision);
 
 /// Floats of scratch for texts of up to `longest_text` tokens.

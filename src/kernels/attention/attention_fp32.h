@@ -1,15 +1,22 @@
 // Attention in fp32 on F32x16, one order of additions for every ISA: a score adds over the head's columns one by one,
-// an output over the keys one by one. Include it after
-//
-//   constexpr int kQueryRows;      queries that are taken together
-//   constexpr int kScoreVectors;   vectors of sixteen keys (or of output columns) per row at once
-//   constexpr int kAccumulators;   rows times vectors that fit in registers
+// an output over the keys one by one. Include it after the
+// constants of row_products.h and `constexpr int kQueryRows`, the queries that are taken together.
 #pragma once
 
 #include "kernels/attention/attention_generic.h"
+#include "kernels/attention/row_products.h"
 
 namespace weir::kernels {
 namespace {
+
+/// Multiplication in fp32.
+struct Fp32Products {
+  using Number = float;
+  static F32x16 start(const float*, std::size_t) { return broadcast(0.0f); }
+  static F32x16 load(const float* p) { return kernels::load(p); }
+  static F32x16 broadcast_one(const float* p) { return broadcast(*p); }
+  static F32x16 add_product(F32x16 sum, F32x16 x, F32x16 factor) { return fma(x, factor, sum); }
+};
 
 /// Up to 16 x 16 keys transposed, through copies with zeros around them.
 inline void transpose_part(const HeadView& view, std::size_t j, std::size_t c, float* out, std::size_t stride) {
@@ -39,59 +46,6 @@ inline void transpose_keys(const HeadView& view, std::size_t stride, float* out)
         transpose_part(view, j, c, to, stride);
       }
     }
-  }
-}
-
-/// out[r][v] = sum over k of a[r][k] * b[k][v]: `rows` x `vectors` accumulators, b's rows `b.stride` apart. Both
-/// products of attention have this form.
-template <int rows, int vectors>
-[[gnu::noinline]] void multiply_block(const Rows& a, std::size_t depth, const Rows& b, float* out,
-                                      std::size_t out_stride) {
-  F32x16 sum[rows][vectors];
-  unroll<rows>([&]<int r>()
-                   WEIR_INLINED { unroll<vectors>([&]<int v>() WEIR_INLINED { sum[r][v] = broadcast(0.0f); }); });
-  const float* b_row = b.data;
-  for (std::size_t k = 0; k < depth; ++k, b_row += b.stride) {
-    F32x16 factor[vectors];
-    unroll<vectors>([&]<int v>() WEIR_INLINED { factor[v] = load(b_row + v * kLanes); });
-    unroll<rows>([&]<int r>() WEIR_INLINED {
-      const F32x16 x = broadcast(a.data[r * a.stride + k]);
-      unroll<vectors>([&]<int v>() WEIR_INLINED { sum[r][v] = fma(x, factor[v], sum[r][v]); });
-    });
-  }
-  unroll<rows>([&]<int r>() WEIR_INLINED {
-    unroll<vectors>([&]<int v>() WEIR_INLINED { store(out + r * out_stride + v * kLanes, sum[r][v]); });
-  });
-}
-
-/// As many rows at once as there are accumulators for; those that remain then find b's rows in L1.
-template <int rows, int vectors>
-inline void multiply_row_groups(const Rows& a, std::size_t depth, const Rows& b, float* out, std::size_t out_stride) {
-  constexpr int kGroup = rows * vectors <= kAccumulators ? rows : kAccumulators / vectors;
-  multiply_block<kGroup, vectors>(a, depth, b, out, out_stride);
-  if constexpr (kGroup < rows) {
-    multiply_row_groups<rows - kGroup, vectors>({a.row(kGroup), a.stride}, depth, b, out + kGroup * out_stride,
-                                                out_stride);
-  }
-}
-
-template <int rows, int vectors = kScoreVectors>
-inline void multiply_vectors(const Rows& a, std::size_t depth, const Rows& b, std::size_t count, float* out,
-                             std::size_t out_stride) {
-  if constexpr (vectors > 1) {
-    if (count != vectors) return multiply_vectors<rows, vectors - 1>(a, depth, b, count, out, out_stride);
-  }
-  multiply_row_groups<rows, vectors>(a, depth, b, out, out_stride);
-}
-
-/// out [rows][columns] = a [rows][depth] * b [depth][columns], columns being a multiple of 16.
-template <int rows>
-inline void multiply_rows(const Rows& a, std::size_t depth, const Rows& b, std::size_t columns, float* out,
-                          std::size_t out_stride) {
-  constexpr std::size_t kStep = static_cast<std::size_t>(kScoreVectors) * kLanes;
-  for (std::size_t c = 0; c < columns; c += kStep) {
-    const std::size_t left = columns - c < kStep ? columns - c : kStep;
-    multiply_vectors<rows>(a, depth, {b.data + c, b.stride}, left / kLanes, out + c, out_stride);
   }
 }
 
@@ -131,7 +85,7 @@ inline KeyRange buckets_of_text(const AttentionOptions& options, std::size_t tok
 }
 
 /// One head's table of positions, from the first bucket of the text on.
-inline Rows positions_of_head(const float* table, const Attention& args, const HeadView& view,
+inline Factor<float> positions_of_head(const float* table, const Attention& args, const HeadView& view,
                               const KeyRange& buckets) {
   const std::size_t stride = args.options.position_stride;
   return {table + view.head * view.head_size * stride + buckets.begin, stride};
@@ -147,9 +101,9 @@ inline void score_key_positions(const Attention& args, const HeadView& view, std
   const std::size_t columns = (view.head_size + kLanes - 1) / kLanes * kLanes;
   const std::size_t width = scratch.buckets.size();
   pack_rows(view.key, first, rows, view.head_size, broadcast(args.scale), scratch.query, columns);
-  multiply_rows<rows>({scratch.query, columns}, view.head_size,
+  multiply_rows<Fp32Products, rows>({scratch.query, columns}, view.head_size,
                       positions_of_head(args.options.position_queries, args, view, scratch.buckets), width,
-                      scratch.key_positions + first * width, width);
+                      StoreSink{scratch.key_positions + first * width, width});
 }
 
 /// Adds to `rows` rows of scores what content and position score against each other.
@@ -161,9 +115,9 @@ inline void add_position_scores(const Attention& args, const HeadView& view, std
   const std::size_t width = scratch.buckets.size();
   if (options.position_keys != nullptr) {
     const std::size_t columns = (view.head_size + kLanes - 1) / kLanes * kLanes;
-    multiply_rows<rows>({scratch.query, columns}, view.head_size,
+    multiply_rows<Fp32Products, rows>({scratch.query, columns}, view.head_size,
                         positions_of_head(options.position_keys, args, view, scratch.buckets), width,
-                        scratch.query_positions, width);
+                        StoreSink{scratch.query_positions, width});
   }
   for (std::size_t r = 0; r < rows; ++r) {
     float* scores = scratch.scores + r * stride;
@@ -189,13 +143,13 @@ inline void attend_rows(const Attention& args, const HeadView& view, std::size_t
   const std::size_t padded = (keys.size() + kLanes - 1) / kLanes * kLanes;
   const std::size_t sums_stride = (view.head_size + kLanes - 1) / kLanes * kLanes;
   pack_rows(view.query, first, rows, view.head_size, broadcast(args.scale), scratch.query, sums_stride);
-  multiply_rows<rows>({scratch.query, sums_stride}, view.head_size, {scratch.keys + keys.begin, stride}, padded,
-                      scratch.scores, stride);
+  multiply_rows<Fp32Products, rows>({scratch.query, sums_stride}, view.head_size, {scratch.keys + keys.begin, stride}, padded,
+                      StoreSink{scratch.scores, stride});
   if (args.options.buckets != nullptr) add_position_scores<rows>(args, view, first, keys, scratch);
   float inverse[rows];
   softmax_numerators(args, view, first, rows, keys, {scratch.scores, stride}, inverse);
-  multiply_rows<rows>({scratch.scores, stride}, keys.size(), {scratch.values + keys.begin * sums_stride, sums_stride},
-                      sums_stride, scratch.sums, sums_stride);
+  multiply_rows<Fp32Products, rows>({scratch.scores, stride}, keys.size(), {scratch.values + keys.begin * sums_stride, sums_stride},
+                      sums_stride, StoreSink{scratch.sums, sums_stride});
   for (int r = 0; r < rows; ++r) {
     float* out = view.out + (first + r) * view.out_stride;
     const F32x16 factor = broadcast(inverse[r]);
@@ -222,21 +176,18 @@ inline void attention_fp32(const Attention& args, const AttentionRange& range, f
     parts.sums = parts.scores + kQueryRows * stride;
     transpose_keys(view, stride, parts.keys);
     pack_rows(view.value, 0, view.tokens, view.head_size, broadcast(1.0f), parts.values, columns);
-    // Nearly equal blocks: few rows at once leave the multipliers waiting for each other.
-    const std::size_t blocks = (view.tokens + kQueryRows - 1) / kQueryRows;
-    const std::size_t step = (view.tokens + blocks - 1) / blocks;
-    const auto for_each_block = [&](auto compute) {
-      for (std::size_t i = 0; i < view.tokens; i += step) compute(i, view.tokens - i < step ? view.tokens - i : step);
-    };
     if (args.options.buckets != nullptr) {
       parts.buckets = buckets_of_text(args.options, view.tokens);
       parts.query_positions = parts.sums + kQueryRows * columns;
       parts.key_positions = parts.query_positions + kQueryRows * parts.buckets.size();
       if (args.options.position_queries != nullptr) {
-        for_each_block([&](std::size_t i, std::size_t rows) { score_key_positions(args, view, i, rows, parts); });
+        for_each_block<kQueryRows>(view.tokens, [&](std::size_t i, std::size_t rows) {
+          score_key_positions(args, view, i, rows, parts);
+        });
       }
     }
-    for_each_block([&](std::size_t i, std::size_t rows) { attend_rows(args, view, i, rows, parts); });
+    for_each_block<kQueryRows>(view.tokens,
+                   [&](std::size_t i, std::size_t rows) { attend_rows(args, view, i, rows, parts); });
   });
 }
 

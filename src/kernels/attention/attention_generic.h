@@ -13,12 +13,13 @@
 namespace weir::kernels {
 namespace {
 
-/// Rows of floats.
-struct Rows {
-  const float* data;
+template <class Number>
+struct RowsOf {
+  const Number* data;
   std::size_t stride;
-  const float* row(std::size_t i) const { return data + i * stride; }
+  const Number* row(std::size_t i) const { return data + i * stride; }
 };
+using Rows = RowsOf<float>;
 
 struct MutableRows {
   float* data;
@@ -242,6 +243,15 @@ inline void softmax_numerators(const Attention& args, const HeadView& view, std:
     }
     inverse[r] = 1.0f / sum;
   }
+}
+
+/// compute(first, count) for nearly equal blocks of up to `most` tokens: few rows at once leave the multipliers waiting
+/// for each other.
+template <int most, class Compute>
+inline void for_each_block(std::size_t tokens, Compute compute) {
+  const std::size_t blocks = (tokens + most - 1) / most;
+  const std::size_t step = (tokens + blocks - 1) / blocks;
+  for (std::size_t i = 0; i < tokens; i += step) compute(i, tokens - i < step ? tokens - i : step);
 }
 
 template <class HeadKernel>

@@ -21,15 +21,18 @@ constexpr AttentionVariant kVariants[] = {
 std::span<const AttentionVariant> attention_variants() { return kVariants; }
 
 const AttentionVariant& choose_attention(cpu::Features features, AttentionPrecision precision) {
-  std::span<const AttentionVariant> variants = attention_variants();
-  if (precision == AttentionPrecision::kFp32) {
-    while (variants.front().precision != AttentionPrecision::kFp32) variants = variants.subspan(1);
+  const std::span<const AttentionVariant> variants = attention_variants();
+  const auto first_of = [&](AttentionPrecision wanted) {
+    return std::find_if(variants.begin(), variants.end(), [&](const auto& v) { return v.precision == wanted; });
+  };
+  if (precision == AttentionPrecision::kInt8) {
+    return choose_variant(std::span(first_of(precision), first_of(AttentionPrecision::kBf16)), features);
   }
-  return choose_variant(variants, features);
+  return choose_variant(std::span(first_of(precision), variants.end()), features);
 }
 
 std::size_t attention_scratch_floats(std::size_t longest_text, std::size_t head_size, const AttentionOptions& options) {
-  const std::size_t tokens = (longest_text + 31) / 32 * 32 + 16;
+  const std::size_t tokens = (longest_text + 63) / 64 * 64 + 16;
   const std::size_t columns = (head_size + 31) / 32 * 32;
   constexpr std::size_t kScoreRows = 16;
   const std::size_t packed = 4 * tokens * columns;  // rotated q and k, packed keys; or q, k, v in bf16

@@ -154,11 +154,14 @@ double cosine(const std::vector<double>& a, const float* b) {
   return ab / std::sqrt(aa * bb);
 }
 
+constexpr AttentionPrecision kPrecisions[] = {AttentionPrecision::kFp32, AttentionPrecision::kBf16,
+                                              AttentionPrecision::kInt8};
+
 TEST(Encoder, TokensAreCloseToTheExactNetwork) {
   ASSERT_TRUE(validate_encoder(small_model().model).ok());
   const Texts texts({5, 1, 40, 17});
   const ExactEncoder exact(small_model());
-  for (const AttentionPrecision precision : {AttentionPrecision::kFp32, AttentionPrecision::kBf16}) {
+  for (const AttentionPrecision precision : kPrecisions) {
     const auto out = encode_with(choose_encoder_kernels(cpu::detected(), precision), texts.chunk());
     for (std::size_t text = 0; text + 1 < texts.offsets.size(); ++text) {
       const auto expected = exact.run(texts, text);
@@ -172,17 +175,19 @@ TEST(Encoder, TokensAreCloseToTheExactNetwork) {
 
 TEST(Encoder, EveryLevelGivesTheSameBits) {
   const Texts texts({5, 1, 40, 17});
-  const auto expected = encode_with(choose_encoder_kernels({}, AttentionPrecision::kFp32), texts.chunk());
-  for (const cpu::Features level : runnable_levels()) {
-    const auto actual = encode_with(choose_encoder_kernels(level, AttentionPrecision::kFp32), texts.chunk());
-    EXPECT_TRUE(same_bits(expected, actual)) << cpu::format_features(level);
+  for (const AttentionPrecision precision : {AttentionPrecision::kFp32, AttentionPrecision::kInt8}) {
+    const auto expected = encode_with(choose_encoder_kernels({}, precision), texts.chunk());
+    for (const cpu::Features level : runnable_levels()) {
+      const auto actual = encode_with(choose_encoder_kernels(level, precision), texts.chunk());
+      EXPECT_TRUE(same_bits(expected, actual)) << cpu::format_features(level);
+    }
   }
 }
 
 TEST(Encoder, ATextHasTheSameBitsAloneAndInAnyChunk) {
   const Texts texts({5, 1, 40, 17, 0, 33});
   for (const cpu::Features level : runnable_levels()) {
-    for (const AttentionPrecision precision : {AttentionPrecision::kFp32, AttentionPrecision::kBf16}) {
+    for (const AttentionPrecision precision : kPrecisions) {
       const EncoderKernels kernels = choose_encoder_kernels(level, precision);
       const auto together = encode_with(kernels, texts.chunk());
       for (std::size_t text = 0; text + 1 < texts.offsets.size(); ++text) {

@@ -69,6 +69,7 @@ inline void store_i32(std::int32_t* p, I32x16 a) {
 }
 inline I32x16 broadcast_i32(std::int32_t x) { return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)}; }
 inline I32x16 add(I32x16 a, I32x16 b) { return {_mm256_add_epi32(a.low, b.low), _mm256_add_epi32(a.high, b.high)}; }
+inline I32x16 sub(I32x16 a, I32x16 b) { return {_mm256_sub_epi32(a.low, b.low), _mm256_sub_epi32(a.high, b.high)}; }
 inline I32x16 max(I32x16 a, I32x16 b) { return {_mm256_max_epi32(a.low, b.low), _mm256_max_epi32(a.high, b.high)}; }
 inline I32x16 min(I32x16 a, I32x16 b) { return {_mm256_min_epi32(a.low, b.low), _mm256_min_epi32(a.high, b.high)}; }
 inline I32x16 max_unsigned(I32x16 a, I32x16 b) {
@@ -97,6 +98,15 @@ inline I32x16 load_u16_first(const std::uint16_t* p, int n) {
   return load_u16(all);
 }
 inline I32x16 load_pairs(const std::uint16_t* p) { return {load_half(p), load_half(p + 16)}; }
+
+inline I32x16 join_halves(I32x16 low, I32x16 high) {
+  const I32x16 shifted = shift_left<16>(high);
+  return {_mm256_blend_epi16(low.low, shifted.low, 0xaa), _mm256_blend_epi16(low.high, shifted.high, 0xaa)};
+}
+inline I32x16 add_products_of_halves(I32x16 sum, I32x16 a, I32x16 b) {
+  return {_mm256_add_epi32(sum.low, _mm256_madd_epi16(a.low, b.low)),
+          _mm256_add_epi32(sum.high, _mm256_madd_epi16(a.high, b.high))};
+}
 
 inline F32x16 to_f32(I32x16 a) { return {_mm256_cvtepi32_ps(a.low), _mm256_cvtepi32_ps(a.high)}; }
 inline I32x16 round_to_i32(F32x16 a) { return {_mm256_cvtps_epi32(a.low), _mm256_cvtps_epi32(a.high)}; }
@@ -156,6 +166,54 @@ inline std::int32_t reduce_max_unsigned(I32x16 a) {
   return _mm_cvtsi128_si32(_mm_max_epu32(two, _mm_shuffle_epi32(two, 0xb1)));
 }
 
+/// Of eight rows, their halves already one: as reduce_add, two rows side by side in each step.
+template <class Op>
+inline __m256 reduce_each(const __m256 (&rows)[8], Op op) {
+  // Rows `first` and first + 4 in one 128-bit lane each.
+  const auto halves = [&](int first) {
+    return op(_mm256_permute2f128_ps(rows[first], rows[first + 4], 0x20),
+              _mm256_permute2f128_ps(rows[first], rows[first + 4], 0x31));
+  };
+  const auto pairs = [&](int first) {
+    const __m256 even = halves(first);
+    const __m256 odd = halves(first + 1);
+    return op(_mm256_unpacklo_ps(even, odd), _mm256_unpackhi_ps(even, odd));
+  };
+  const __m256d low = _mm256_castps_pd(pairs(0));
+  const __m256d high = _mm256_castps_pd(pairs(2));
+  return op(_mm256_castpd_ps(_mm256_unpacklo_pd(low, high)), _mm256_castpd_ps(_mm256_unpackhi_pd(low, high)));
+}
+template <class Op>
+inline F32x16 reduce_each_of(const F32x16 (&rows)[kLanes], Op op) {
+  __m256 joined[2][8];
+  for (int i = 0; i < kLanes; ++i) joined[i / 8][i % 8] = op(rows[i].low, rows[i].high);
+  return {reduce_each(joined[0], op), reduce_each(joined[1], op)};
+}
+inline F32x16 reduce_max_of_each(const F32x16 (&rows)[kLanes]) {
+  return reduce_each_of(rows, [](__m256 a, __m256 b) { return _mm256_max_ps(a, b); });
+}
+inline F32x16 reduce_add_of_each(const F32x16 (&rows)[kLanes]) {
+  return reduce_each_of(rows, [](__m256 a, __m256 b) { return _mm256_add_ps(a, b); });
+}
+/// The same on integers.
+template <class Op>
+inline I32x16 reduce_each_i32(const I32x16 (&rows)[kLanes], Op op) {
+  F32x16 all[kLanes];
+  for (int i = 0; i < kLanes; ++i) all[i] = from_bits(rows[i]);
+  return bits(reduce_each_of(all, [&](__m256 a, __m256 b) {
+    return _mm256_castsi256_ps(op(_mm256_castps_si256(a), _mm256_castps_si256(b)));
+  }));
+}
+inline I32x16 reduce_max_of_each(const I32x16 (&rows)[kLanes]) {
+  return reduce_each_i32(rows, [](__m256i a, __m256i b) { return _mm256_max_epi32(a, b); });
+}
+inline I32x16 max_halves(I32x16 a, I32x16 b) {
+  return {_mm256_max_epu16(a.low, b.low), _mm256_max_epu16(a.high, b.high)};
+}
+inline I32x16 max_halves_of_each(const I32x16 (&rows)[kLanes]) {
+  return reduce_each_i32(rows, [](__m256i a, __m256i b) { return _mm256_max_epu16(a, b); });
+}
+
 inline void transpose_8x8(const float* in, std::size_t in_stride, float* out, std::size_t out_stride) {
   __m256 row[8];
   for (int i = 0; i < 8; ++i) row[i] = _mm256_loadu_ps(in + i * in_stride);
@@ -173,6 +231,11 @@ inline void transpose_8x8(const float* in, std::size_t in_stride, float* out, st
     _mm256_storeu_ps(out + r * out_stride, _mm256_permute2f128_ps(row[r], row[4 + r], 0x20));
     _mm256_storeu_ps(out + (4 + r) * out_stride, _mm256_permute2f128_ps(row[r], row[4 + r], 0x31));
   }
+}
+
+inline void transpose_16x8(const float* in, std::size_t in_stride, float* out, std::size_t out_stride) {
+  transpose_8x8(in, in_stride, out, out_stride);
+  transpose_8x8(in + 8 * in_stride, in_stride, out + 8, out_stride);
 }
 
 inline void transpose_16x16(const float* in, std::size_t in_stride, float* out, std::size_t out_stride) {

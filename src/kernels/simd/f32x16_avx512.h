@@ -41,6 +41,7 @@ inline I32x16 load_i32(const std::int32_t* p) { return {_mm512_loadu_si512(p)}; 
 inline void store_i32(std::int32_t* p, I32x16 a) { _mm512_storeu_si512(p, a.v); }
 inline I32x16 broadcast_i32(std::int32_t x) { return {_mm512_set1_epi32(x)}; }
 inline I32x16 add(I32x16 a, I32x16 b) { return {_mm512_add_epi32(a.v, b.v)}; }
+inline I32x16 sub(I32x16 a, I32x16 b) { return {_mm512_sub_epi32(a.v, b.v)}; }
 inline I32x16 max(I32x16 a, I32x16 b) { return {_mm512_max_epi32(a.v, b.v)}; }
 inline I32x16 min(I32x16 a, I32x16 b) { return {_mm512_min_epi32(a.v, b.v)}; }
 inline I32x16 max_unsigned(I32x16 a, I32x16 b) { return {_mm512_max_epu32(a.v, b.v)}; }
@@ -62,6 +63,13 @@ inline I32x16 load_u16_first(const std::uint16_t* p, int n) {
   return {_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(first_lanes(n), p))};
 }
 inline I32x16 load_pairs(const std::uint16_t* p) { return {_mm512_loadu_si512(p)}; }
+
+inline I32x16 join_halves(I32x16 low, I32x16 high) {
+  return {_mm512_mask_blend_epi16(0xaaaaaaaa, low.v, _mm512_slli_epi32(high.v, 16))};
+}
+inline I32x16 add_products_of_halves(I32x16 sum, I32x16 a, I32x16 b) {
+  return {_mm512_add_epi32(sum.v, _mm512_madd_epi16(a.v, b.v))};
+}
 
 inline F32x16 to_f32(I32x16 a) { return {_mm512_cvtepi32_ps(a.v)}; }
 inline I32x16 round_to_i32(F32x16 a) { return {_mm512_cvtps_epi32(a.v)}; }
@@ -104,6 +112,54 @@ inline float reduce_max(F32x16 a) {
 inline std::int32_t reduce_max(I32x16 a) { return _mm512_reduce_max_epi32(a.v); }
 inline std::int32_t reduce_max_unsigned(I32x16 a) { return static_cast<std::int32_t>(_mm512_reduce_max_epu32(a.v)); }
 
+/// Four steps, each of which halves what is left of two rows and puts them side by side, in reduce_add's order.
+template <class Op>
+inline __m512 reduce_each(const __m512 (&rows)[kLanes], Op op) {
+  const auto halves = [&](int a, int b) {
+    return op(_mm512_shuffle_f32x4(rows[a], rows[b], 0x44), _mm512_shuffle_f32x4(rows[a], rows[b], 0xee));
+  };
+  // Rows first, first + 4, first + 8, first + 12 in one 128-bit lane each.
+  const auto quarters = [&](int first) {
+    const __m512 low = halves(first, first + 4);
+    const __m512 high = halves(first + 8, first + 12);
+    return op(_mm512_shuffle_f32x4(low, high, 0x88), _mm512_shuffle_f32x4(low, high, 0xdd));
+  };
+  const auto pairs = [&](int first) {
+    const __m512 even = quarters(first);
+    const __m512 odd = quarters(first + 1);
+    return op(_mm512_unpacklo_ps(even, odd), _mm512_unpackhi_ps(even, odd));
+  };
+  const __m512d low = _mm512_castps_pd(pairs(0));
+  const __m512d high = _mm512_castps_pd(pairs(2));
+  return op(_mm512_castpd_ps(_mm512_unpacklo_pd(low, high)), _mm512_castpd_ps(_mm512_unpackhi_pd(low, high)));
+}
+/// The same on integers.
+template <class Op>
+inline I32x16 reduce_each_i32(const I32x16 (&rows)[kLanes], Op op) {
+  __m512 all[kLanes];
+  for (int i = 0; i < kLanes; ++i) all[i] = _mm512_castsi512_ps(rows[i].v);
+  return {_mm512_castps_si512(reduce_each(all, [&](__m512 a, __m512 b) {
+    return _mm512_castsi512_ps(op(_mm512_castps_si512(a), _mm512_castps_si512(b)));
+  }))};
+}
+inline I32x16 reduce_max_of_each(const I32x16 (&rows)[kLanes]) {
+  return reduce_each_i32(rows, [](__m512i a, __m512i b) { return _mm512_max_epi32(a, b); });
+}
+inline I32x16 max_halves(I32x16 a, I32x16 b) { return {_mm512_max_epu16(a.v, b.v)}; }
+inline I32x16 max_halves_of_each(const I32x16 (&rows)[kLanes]) {
+  return reduce_each_i32(rows, [](__m512i a, __m512i b) { return _mm512_max_epu16(a, b); });
+}
+inline F32x16 reduce_max_of_each(const F32x16 (&rows)[kLanes]) {
+  __m512 all[kLanes];
+  for (int i = 0; i < kLanes; ++i) all[i] = rows[i].v;
+  return {reduce_each(all, [](__m512 a, __m512 b) { return _mm512_max_ps(a, b); })};
+}
+inline F32x16 reduce_add_of_each(const F32x16 (&rows)[kLanes]) {
+  __m512 all[kLanes];
+  for (int i = 0; i < kLanes; ++i) all[i] = rows[i].v;
+  return {reduce_each(all, [](__m512 a, __m512 b) { return _mm512_add_ps(a, b); })};
+}
+
 /// Each 4 x 4 block of a 16 x 16 matrix transposed within its 128-bit lanes.
 inline void transpose_lanes(__m512 (&row)[16]) {
   for (int i = 0; i < 16; i += 4) {
@@ -115,6 +171,34 @@ inline void transpose_lanes(__m512 (&row)[16]) {
     row[i + 1] = _mm512_shuffle_ps(a, c, 0xee);
     row[i + 2] = _mm512_shuffle_ps(b, d, 0x44);
     row[i + 3] = _mm512_shuffle_ps(b, d, 0xee);
+  }
+}
+
+inline void transpose_16x8(const float* in, std::size_t in_stride, float* out, std::size_t out_stride) {
+  __m512 row[8];  // rows i and i + 8
+  for (int i = 0; i < 8; ++i) {
+    const __m512 low = _mm512_castps256_ps512(_mm256_loadu_ps(in + i * in_stride));
+    row[i] = _mm512_insertf32x8(low, _mm256_loadu_ps(in + (i + 8) * in_stride), 1);
+  }
+  __m512 part[8];
+  for (int i = 0; i < 8; i += 4) {
+    const __m512 a = _mm512_unpacklo_ps(row[i], row[i + 1]);
+    const __m512 b = _mm512_unpackhi_ps(row[i], row[i + 1]);
+    const __m512 c = _mm512_unpacklo_ps(row[i + 2], row[i + 3]);
+    const __m512 d = _mm512_unpackhi_ps(row[i + 2], row[i + 3]);
+    part[i] = _mm512_shuffle_ps(a, c, 0x44);
+    part[i + 1] = _mm512_shuffle_ps(a, c, 0xee);
+    part[i + 2] = _mm512_shuffle_ps(b, d, 0x44);
+    part[i + 3] = _mm512_shuffle_ps(b, d, 0xee);
+  }
+  // part[r] holds columns r and r + 4 of the rows 0 ... 3 and 8 ... 11, part[4 + r] those of the other rows.
+  const __m512i left = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
+  const __m512i right = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+  for (int r = 0; r < 4; ++r) {
+    const __m512d upper = _mm512_castps_pd(part[r]);
+    const __m512d lower = _mm512_castps_pd(part[4 + r]);
+    _mm512_storeu_pd(out + r * out_stride, _mm512_permutex2var_pd(upper, left, lower));
+    _mm512_storeu_pd(out + (4 + r) * out_stride, _mm512_permutex2var_pd(upper, right, lower));
   }
 }
 

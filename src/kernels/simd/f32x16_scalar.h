@@ -86,12 +86,13 @@ inline F32x16 absolute(F32x16 a) {
   return map_lanes<F32x16>([=](int i) { return std::fabs(a.lane[i]); });
 }
 
+// By copies of bytes, as vector instructions do: memory may have held numbers of another type.
 inline I32x16 load_i32(const std::int32_t* p) {
-  return map_lanes<I32x16>([=](int i) { return p[i]; });
+  I32x16 all;
+  std::memcpy(all.lane, p, sizeof all.lane);
+  return all;
 }
-inline void store_i32(std::int32_t* p, I32x16 a) {
-  for (int i = 0; i < kLanes; ++i) p[i] = a.lane[i];
-}
+inline void store_i32(std::int32_t* p, I32x16 a) { std::memcpy(p, a.lane, sizeof a.lane); }
 inline I32x16 broadcast_i32(std::int32_t x) {
   return map_lanes<I32x16>([=](int) { return x; });
 }
@@ -146,6 +147,24 @@ inline I32x16 load_pairs(const std::uint16_t* p) {
     std::int32_t pair = 0;
     std::memcpy(&pair, p + 2 * i, sizeof pair);
     return pair;
+  });
+}
+
+/// The low halves of two vectors side by side, those of `low` in the low half of each lane.
+inline I32x16 join_halves(I32x16 low, I32x16 high) {
+  return bit_or(bit_and(low, broadcast_i32(0xffff)), shift_left<16>(high));
+}
+inline I32x16 sub(I32x16 a, I32x16 b) {
+  return map_lanes<I32x16>([=](int i) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(a.lane[i]) - static_cast<std::uint32_t>(b.lane[i]));
+  });
+}
+/// sum + a.low * b.low + a.high * b.high in each lane, the halves being 16-bit numbers with sign.
+inline I32x16 add_products_of_halves(I32x16 sum, I32x16 a, I32x16 b) {
+  return map_lanes<I32x16>([=](int i) {
+    const auto low = [](std::int32_t pair) { return std::int32_t{static_cast<std::int16_t>(pair)}; };
+    const std::int32_t products = low(a.lane[i]) * low(b.lane[i]) + (a.lane[i] >> 16) * (b.lane[i] >> 16);
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(sum.lane[i]) + static_cast<std::uint32_t>(products));
   });
 }
 
@@ -207,6 +226,41 @@ inline std::int32_t reduce_max_unsigned(I32x16 a) {
   return static_cast<std::int32_t>(result);
 }
 
+/// The greater of the low and of the high halves, the halves being 16-bit numbers without sign.
+inline I32x16 max_halves(I32x16 a, I32x16 b) {
+  return map_lanes<I32x16>([=](int i) {
+    const auto x = static_cast<std::uint32_t>(a.lane[i]);
+    const auto y = static_cast<std::uint32_t>(b.lane[i]);
+    const std::uint32_t low = (x & 0xffff) > (y & 0xffff) ? x & 0xffff : y & 0xffff;
+    const std::uint32_t high = (x >> 16) > (y >> 16) ? x >> 16 : y >> 16;
+    return static_cast<std::int32_t>(high << 16 | low);
+  });
+}
+/// Lane r is max_halves over all lanes of rows[r].
+inline I32x16 max_halves_of_each(const I32x16 (&rows)[kLanes]) {
+  return map_lanes<I32x16>([&](int i) {
+    I32x16 all = broadcast_i32(0);
+    for (const std::int32_t lane : rows[i].lane) all = max_halves(all, broadcast_i32(lane));
+    return all.lane[0];
+  });
+}
+/// Lane r is what reduce_max or reduce_add gives of rows[r].
+inline I32x16 reduce_max_of_each(const I32x16 (&rows)[kLanes]) {
+  return map_lanes<I32x16>([&](int i) { return reduce_max(rows[i]); });
+}
+inline F32x16 reduce_max_of_each(const F32x16 (&rows)[kLanes]) {
+  return map_lanes<F32x16>([&](int i) { return reduce_max(rows[i]); });
+}
+inline F32x16 reduce_add_of_each(const F32x16 (&rows)[kLanes]) {
+  return map_lanes<F32x16>([&](int i) { return reduce_add(rows[i]); });
+}
+
+/// out[j][i] = in[i][j] for 16 rows of 8; moves bits and computes nothing.
+inline void transpose_16x8(const float* in, std::size_t in_stride, float* out, std::size_t out_stride) {
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    for (std::size_t j = 0; j < 8; ++j) std::memcpy(out + j * out_stride + i, in + i * in_stride + j, sizeof(float));
+  }
+}
 /// out[j][i] = in[i][j] for a block of 16 x 16; moves bits and computes nothing.
 inline void transpose_16x16(const float* in, std::size_t in_stride, float* out, std::size_t out_stride) {
   for (int i = 0; i < kLanes; ++i) {
