@@ -63,8 +63,8 @@ void add_flags(CLI::App& app, Flags& flags) {
       ->default_str("fp32");
   app.add_option(
          "--attention", flags.options.attention,
-         "numbers inside attention: fp32, vectors are the same bits on every x86 CPU; bf16, faster on CPUs with "
-         "AMX, most of all for long texts; auto: bf16 with --precision bf16, else fp32")
+         "numbers inside attention: fp32 or, faster, int8, whose vectors are the same bits on every x86 CPU; bf16, on "
+         "CPUs with AMX; auto: as --precision")
       ->default_str("auto");
   app.add_flag("--padded", flags.options.padded,
                "a graph of standard ONNX operators, which any ONNX Runtime computes; slower, and in fp32");

@@ -62,7 +62,7 @@ struct PackedForm {
   std::string precision = "int8";  ///< Of the linear layers; kUnsupported names those that are not there.
   std::string pooling = "mean";    ///< Of models without labels: mean, cls, max or last; others are not in the graph.
   HeadForm head;
-  std::string attention = "auto";  ///< fp32, bf16, or auto: bf16 where the linear layers are, else fp32.
+  std::string attention = "auto";  ///< fp32, bf16, int8, or auto: as the linear layers.
 };
 
 /// Names of a packed graph's outputs; empty: it has none of the kind.

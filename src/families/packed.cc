@@ -19,7 +19,7 @@ class PackedWriter {
       : encoder_(encoder),
         model_(model),
         graph_(model.graph()),
-        operators_(graph_, numbers.layers, numbers.bf16_attention),
+        operators_(graph_, numbers.layers, numbers.attention),
         parameters_(model, operators_),
         attention_(encoder, model, operators_, parameters_) {}
 

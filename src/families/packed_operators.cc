@@ -47,9 +47,11 @@ const char* packed_activation_name(Activation activation) {
 
 Result<PackedNumbers> read_packed_numbers(const std::string& precision, const std::string& attention) {
   WEIR_ASSIGN_OR_RETURN(const PackedPrecision layers, read_packed_precision(precision));
-  if (attention == "auto") return PackedNumbers{layers, layers == PackedPrecision::kBf16};
-  if (attention == "fp32" || attention == "bf16") return PackedNumbers{layers, attention == "bf16"};
-  return Error(ErrorKind::kInvalidArgument, "--attention: '" + attention + "' is none of auto, fp32 and bf16",
+  if (attention == "auto") return PackedNumbers{layers, names_of(layers).precision};
+  for (const Names& names : kNames) {
+    if (attention == names.precision) return PackedNumbers{layers, attention};
+  }
+  return Error(ErrorKind::kInvalidArgument, "--attention: '" + attention + "' is none of auto, fp32, bf16 and int8",
                "--attention");
 }
 
@@ -176,7 +178,7 @@ PackedRows PackedOperators::attention(const std::string& name, const Attention& 
                    {{"heads", static_cast<std::int64_t>(node.heads)},
                     {"head_size", static_cast<std::int64_t>(node.head_size)},
                     {"scale", node.scale},
-                    {"precision", std::string(bf16_attention_ ? "bf16" : "fp32")},
+                    {"precision", attention_precision_},
                     {"rows", attribute(PackedWanted::kRows)}});
   return result;
 }

@@ -41,7 +41,7 @@ Result<PackedPrecision> read_packed_precision(const std::string& name);
 /// What numbers a packed graph is made of.
 struct PackedNumbers {
   PackedPrecision layers = PackedPrecision::kInt8;  ///< Linear layers, and the rows between them.
-  bool bf16_attention = false;                      ///< Where the CPU has AMX; else attention is in fp32.
+  std::string attention = "fp32";                   ///< As the attribute "precision" of PackedAttention.
 };
 
 /// Of PackedForm; kInvalidArgument or kUnsupported names what else.
@@ -52,8 +52,8 @@ const char* packed_activation_name(Activation activation);
 
 class PackedOperators {
  public:
-  PackedOperators(onnx::GraphBuilder& graph, PackedPrecision precision, bool bf16_attention = false)
-      : graph_(graph), precision_(precision), bf16_attention_(bf16_attention) {}
+  PackedOperators(onnx::GraphBuilder& graph, PackedPrecision precision, std::string attention = "fp32")
+      : graph_(graph), precision_(precision), attention_precision_(std::move(attention)) {}
 
   /// An initializer of packed weights [channels][inputs]; `bias` may be empty. Returns its name.
   Result<std::string> weights(const std::string& name, std::span<const float> values, std::span<const float> bias,
@@ -125,7 +125,7 @@ class PackedOperators {
 
   onnx::GraphBuilder& graph_;
   PackedPrecision precision_;
-  bool bf16_attention_;
+  std::string attention_precision_;
 };
 
 }  // namespace weir::families

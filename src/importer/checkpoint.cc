@@ -167,8 +167,9 @@ Result<Conversion> convert_checkpoint(const ConversionRequest& request) {
   }
   WEIR_ASSIGN_OR_RETURN(const auto outputs, write_graph(architecture, checkpoint, request, manifest, plan.task.head));
   if (request.packed) describe_packed_output(outputs, manifest);
+  const bool is_attention_ordered = request.attention != "auto" && request.attention != request.precision;
   manifest.lineage.steps = {"import: " + facts.family + ", " + request.precision + (request.packed ? ", packed" : "") +
-                            (request.packed && request.attention == "bf16" ? ", attention in bf16" : "") +
+                            (request.packed && is_attention_ordered ? ", attention in " + request.attention : "") +
                             (is_embedding ? "" : ", " + std::string(bundle::task_name(manifest.task)))};
   conversion.files.insert(conversion.files.end(), plan.layout.files.begin(), plan.layout.files.end());
   for (const std::string& name : checkpoint.files()) conversion.files.push_back(plan.folder + "/" + name);

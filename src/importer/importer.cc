@@ -193,9 +193,11 @@ class Import {
     const auto refused = [](const std::string& what) {
       return Error(ErrorKind::kInvalidArgument, "--attention: " + what, "--attention");
     };
-    if (options_.attention != "bf16") return refused("'" + options_.attention + "' is none of auto, fp32 and bf16");
+    if (options_.attention != "bf16" && options_.attention != "int8") {
+      return refused("'" + options_.attention + "' is none of auto, fp32, bf16 and int8");
+    }
     if (options_.padded) return refused("padded graphs are in fp32, attention too");
-    if (options_.precision == "fp32") return refused("bf16 goes with --precision bf16, int8 or auto");
+    if (options_.precision == "fp32") return refused(options_.attention + " goes with --precision bf16, int8 or auto");
     return {};
   }
 

@@ -36,8 +36,8 @@ struct Options {
   /// fp32, bf16 or int8, or auto: int8 where the CPU has instructions for it and the vectors agree with those of fp32
   /// (agreement.h), else bf16 likewise, else fp32. packing.h
   std::string precision = "fp32";
-  /// Inside attention of packed graphs: fp32, whose vectors are the same bits on every x86 CPU; bf16, faster on CPUs
-  /// with AMX; auto: bf16 where the layers are in bf16, else fp32.
+  /// Inside attention of packed graphs: fp32 or int8, whose vectors are the same bits on every x86 CPU; bf16, fastest
+  /// on CPUs with AMX; auto: as the layers.
   std::string attention = "auto";
   bool padded = false;  ///< Standard operators only, which any ONNX Runtime computes; fp32.
   Rewrite rewrite = Rewrite::kAuto;

@@ -166,21 +166,30 @@ TEST_F(ImporterTest, EveryPrecisionIsPacked) {
   }
 }
 
-TEST_F(ImporterTest, AttentionInBf16IsWrittenDown) {
-  options_.precision = "int8";
-  options_.attention = "bf16";
-  const auto summary = import_model(options_);
-  ASSERT_TRUE(summary.ok()) << summary.error().message;
-  EXPECT_GT(summary->agreement->mean_cosine, 0.99) << summary->agreement->text();
-  EXPECT_NE(summary->manifest.lineage.steps.front().find("int8, packed, attention in bf16; cosine"), std::string::npos)
-      << summary->manifest.lineage.steps.front();
+TEST_F(ImporterTest, AttentionAsOrderedIsWrittenDown) {
+  for (const auto& [precision, attention, step] :
+       {std::tuple{"int8", "bf16", "int8, packed, attention in bf16; cosine"},
+        {"int8", "fp32", "int8, packed, attention in fp32; cosine"},
+        {"bf16", "int8", "bf16, packed, attention in int8; cosine"},
+        {"int8", "int8", "int8, packed; cosine"},
+        {"int8", "auto", "int8, packed; cosine"}}) {
+    options_.precision = precision;
+    options_.attention = attention;
+    options_.replace = true;
+    const auto summary = import_model(options_);
+    ASSERT_TRUE(summary.ok()) << summary.error().message;
+    EXPECT_GT(summary->agreement->mean_cosine, 0.99) << summary->agreement->text();
+    EXPECT_NE(summary->manifest.lineage.steps.front().find(step), std::string::npos)
+        << summary->manifest.lineage.steps.front();
+  }
   fs::remove_all(options_.target);
+  options_.attention = "bf16";
   options_.precision = "fp32";
   expect_refused("--attention: bf16 goes with --precision bf16, int8 or auto", ErrorKind::kInvalidArgument);
   options_.padded = true;
   expect_refused("--attention: padded graphs are in fp32", ErrorKind::kInvalidArgument);
   options_.attention = "fp16";
-  expect_refused("--attention: 'fp16' is none of auto, fp32 and bf16", ErrorKind::kInvalidArgument);
+  expect_refused("--attention: 'fp16' is none of auto, fp32, bf16 and int8", ErrorKind::kInvalidArgument);
 }
 
 TEST_F(ImporterTest, PaddedIsTheGraphOfStandardOperators) {

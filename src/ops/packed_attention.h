@@ -15,8 +15,8 @@
 //                                          product with its position key and a key's with its position query are
 //                                          added to the product of the two; computed in fp32
 //
-// Attributes: heads; head_size, which only bfloat16 needs; scale, by which scores are multiplied; precision, "fp32"
-// (the same bits everywhere) or "bf16" (faster where the CPU has AMX, elsewhere fp32).
+// Attributes: heads; head_size, which only bfloat16 needs; scale, by which scores are multiplied; precision, "fp32" or
+// "int8" (the same bits everywhere; with tables by position int8 is fp32) or "bf16" (with AMX, elsewhere fp32).
 #pragma once
 
 #include <memory>
