@@ -112,13 +112,14 @@ void chunk(benchmark::State& state, const Case* test) {
 }
 
 const Case kCases[] = {
-    {"minilm/avx2", minilm, kNeedsAvx2, AttentionPrecision::kFp32},
-    {"minilm/avx_vnni", minilm, kNeedsAvxVnni, AttentionPrecision::kFp32},
-    {"minilm/avx512_vnni", minilm, kNeedsAvx512Vnni, AttentionPrecision::kFp32},
-    {"minilm/amx_int8", minilm, kNeedsAmxInt8, AttentionPrecision::kFp32},
-    {"minilm/amx_int8+amx_bf16", minilm, kNeedsAmxInt8.united(kNeedsAmxBf16), AttentionPrecision::kBf16},
-    {"bert_base/avx512_vnni", bert_base, kNeedsAvx512Vnni, AttentionPrecision::kFp32},
-    {"bert_base/amx_int8+amx_bf16", bert_base, kNeedsAmxInt8.united(kNeedsAmxBf16), AttentionPrecision::kBf16},
+    {"minilm/avx2", minilm, kNeedsAvx2, AttentionPrecision::kInt8},
+    {"minilm/avx_vnni", minilm, kNeedsAvxVnni, AttentionPrecision::kInt8},
+    {"minilm/avx512_vnni", minilm, kNeedsAvx512Vnni, AttentionPrecision::kInt8},
+    {"minilm/avx512_vnni, attention in fp32", minilm, kNeedsAvx512Vnni, AttentionPrecision::kFp32},
+    {"minilm/amx_int8", minilm, kNeedsAmxInt8, AttentionPrecision::kInt8},
+    {"minilm/amx_int8, attention in bf16", minilm, kNeedsAmxInt8.united(kNeedsAmxBf16), AttentionPrecision::kBf16},
+    {"bert_base/avx512_vnni", bert_base, kNeedsAvx512Vnni, AttentionPrecision::kInt8},
+    {"bert_base/amx_int8", bert_base, kNeedsAmxInt8, AttentionPrecision::kInt8},
 };
 
 const int kRegistered = [] {
