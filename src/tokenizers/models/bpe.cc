@@ -22,6 +22,7 @@ struct Options {
 
 constexpr std::uint32_t kNoSymbol = 0xFFFFFFFF;
 constexpr std::size_t kKeptSymbols = 1 << 14;
+constexpr char32_t kCharactersInTable = 0x10000;
 
 /// A token in the making; those of a piece form a list.
 struct Symbol {
@@ -31,17 +32,20 @@ struct Symbol {
   std::uint32_t bytes = 0;  ///< 0 once it has been joined to the one before it.
 };
 
-/// A join that may be possible: of the symbol at `position` with its next one.
+/// A join that may be possible: of a symbol, `left`, with its next one, `right`, to `id`.
 struct Candidate {
-  std::uint32_t rank = 0;
-  std::uint32_t position = 0;
+  std::uint64_t order = 0;  ///< The rank, and in the lower half the place of the left symbol.
+  std::int32_t left = 0;
+  std::int32_t right = 0;
   std::int32_t id = 0;
+
+  std::uint32_t position() const { return static_cast<std::uint32_t>(order); }
 };
 
-/// For a heap with the smallest rank, then the leftmost place, on top.
-bool is_later(const Candidate& a, const Candidate& b) {
-  return a.rank != b.rank ? a.rank > b.rank : a.position > b.position;
-}
+/// For a heap with the smallest rank, then the leftmost place, on top. A type, so that the heap's functions inline it.
+struct IsLater {
+  bool operator()(const Candidate& a, const Candidate& b) const { return a.order > b.order; }
+};
 
 class Word {
  public:
@@ -57,9 +61,10 @@ class Word {
   }
 
   void merge(const MergeTable& merges) {
-    for (std::uint32_t i = 0; i + 1 < symbols_.size(); ++i) offer(merges, i);
+    for (std::uint32_t i = 0; i + 1 < symbols_.size(); ++i) find_candidate(merges, i);
+    std::make_heap(heap_.begin(), heap_.end(), IsLater());
     while (!heap_.empty()) {
-      std::pop_heap(heap_.begin(), heap_.end(), is_later);
+      std::pop_heap(heap_.begin(), heap_.end(), IsLater());
       const Candidate top = heap_.back();
       heap_.pop_back();
       join(merges, top);
@@ -79,26 +84,34 @@ class Word {
   }
 
  private:
+  bool find_candidate(const MergeTable& merges, std::uint32_t position) {
+    const std::int32_t left = symbols_[position].id;
+    const std::int32_t right = symbols_[symbols_[position].next].id;
+    const Merge merge = merges.find(left, right);
+    if (merge.id < 0) return false;
+    heap_.push_back({std::uint64_t{merge.rank} << 32 | position, left, right, merge.id});
+    return true;
+  }
+
   void offer(const MergeTable& merges, std::uint32_t position) {
-    const Merge merge = merges.find(symbols_[position].id, symbols_[symbols_[position].next].id);
-    if (merge.id < 0) return;
-    heap_.push_back({merge.rank, position, merge.id});
-    std::push_heap(heap_.begin(), heap_.end(), is_later);
+    if (find_candidate(merges, position)) std::push_heap(heap_.begin(), heap_.end(), IsLater());
   }
 
   void join(const MergeTable& merges, const Candidate& candidate) {
-    Symbol& left = symbols_[candidate.position];
+    const std::uint32_t position = candidate.position();
+    Symbol& left = symbols_[position];
     if (left.bytes == 0 || left.next == kNoSymbol) return;
     Symbol& right = symbols_[left.next];
-    // One of the two may have been joined to another since.
-    if (merges.find(left.id, right.id).id != candidate.id) return;
+    // One of the two may have been joined to another since: the library joins what they are now if that gives the same.
+    const bool unchanged = left.id == candidate.left && right.id == candidate.right;
+    if (!unchanged && merges.find(left.id, right.id).id != candidate.id) return;
     left.id = candidate.id;
     left.bytes += right.bytes;
     left.next = right.next;
     right.bytes = 0;
-    if (left.next != kNoSymbol) symbols_[left.next].previous = candidate.position;
+    if (left.next != kNoSymbol) symbols_[left.next].previous = position;
     if (left.previous != kNoSymbol) offer(merges, left.previous);
-    if (left.next != kNoSymbol) offer(merges, candidate.position);
+    if (left.next != kNoSymbol) offer(merges, position);
   }
 
   std::vector<Symbol> symbols_;
@@ -113,7 +126,15 @@ class Bpe final : public Model {
         options_(std::move(options)),
         unknown_(options_.has_unknown_token ? vocabulary_.find_id(options_.unknown_token) : -1),
         byte_ids_(byte_token_ids(vocabulary_)),
-        cache_key_(PieceCache::new_key()) {}
+        cache_key_(PieceCache::new_key()) {
+    vocabulary_.each([this](std::string_view token, std::int32_t id) {
+      if (token.empty() || unicode::length_from_lead(static_cast<unsigned char>(token[0])) != token.size()) return;
+      const char32_t character = unicode::decode(token, 0).code_point;
+      if (character >= kCharactersInTable) return;
+      if (character >= character_ids_.size()) character_ids_.resize(character + 1, -1);
+      character_ids_[character] = id;
+    });
+  }
 
   Status tokenize(std::string_view piece, std::uint32_t base, std::vector<Token>& tokens) const override {
     if (options_.ignore_merges) {
@@ -153,18 +174,20 @@ class Bpe final : public Model {
   Status spell(std::string_view piece, Word& word) const {
     Unknown unknown;
     for (std::uint32_t at = 0; at < piece.size();) {
-      const std::uint32_t length = unicode::length_from_lead(static_cast<unsigned char>(piece[at]));
+      const auto [code_point, length] = unicode::decode(piece, at);
       std::string_view text = piece.substr(at, length);
       static thread_local std::string affixed;
       const bool has_prefix = at > 0 && !options_.continuing_subword_prefix.empty();
       const bool has_suffix = at + length == piece.size() && !options_.end_of_word_suffix.empty();
-      if (has_prefix || has_suffix) {
+      const bool has_affix = has_prefix || has_suffix;
+      if (has_affix) {
         affixed.assign(has_prefix ? options_.continuing_subword_prefix : "").append(text);
         if (has_suffix) affixed.append(options_.end_of_word_suffix);
         text = affixed;
       }
       at += length;
-      if (const std::int32_t id = vocabulary_.find_id(text); id >= 0) {
+      const std::int32_t id = has_affix ? vocabulary_.find_id(text) : id_of_character(code_point, text);
+      if (id >= 0) {
         unknown.flush(unknown_, word);
         word.add(id, length);
       } else if (!add_bytes(text, word) && options_.has_unknown_token) {
@@ -175,6 +198,11 @@ class Bpe final : public Model {
     }
     unknown.flush(unknown_, word);
     return {};
+  }
+
+  std::int32_t id_of_character(char32_t code_point, std::string_view text) const {
+    if (code_point < character_ids_.size()) return character_ids_[code_point];
+    return code_point < kCharactersInTable ? -1 : vocabulary_.find_id(text);
   }
 
   bool add_bytes(std::string_view text, Word& word) const {
@@ -190,6 +218,7 @@ class Bpe final : public Model {
   Options options_;
   std::int32_t unknown_;
   std::array<std::int32_t, 256> byte_ids_;
+  std::vector<std::int32_t> character_ids_;  ///< By code point, up to the largest that is a token; -1: none.
   std::uint32_t cache_key_;
 };
 

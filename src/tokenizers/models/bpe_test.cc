@@ -55,6 +55,16 @@ TEST_F(BpeTest, ManyMergesOfOneWord) {
   EXPECT_EQ(ids(**model, std::string(100'000, 'a')).size(), 25'000u);
 }
 
+TEST_F(BpeTest, FindsCharactersOfAllPlanes) {
+  const auto model =
+      make(R"({"type": "BPE", "vocab": {"?": 0, "a": 1, "é": 2, "語": 3, "\uffff": 4, "𐐀": 5, "😀": 6, "語😀": 7},
+    "merges": ["語 😀"], "unk_token": "?"})");
+  ASSERT_TRUE(model.ok());
+  EXPECT_EQ(ids(**model, "aé語\uffff𐐀😀"), (Ids{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(ids(**model, "語😀"), Ids{7});
+  EXPECT_EQ(ids(**model, "bЖ\ufffe𐐁"), (Ids{0, 0, 0, 0}));
+}
+
 TEST_F(BpeTest, UnknownCharactersAreLeftOutFusedOrBytes) {
   EXPECT_EQ(tokens(**make(kModel), "axb"), (std::vector<Token>{{3, 0, 2}}));
   const auto plain = make(R"({"type": "BPE", "vocab": {"a": 0, "?": 1}, "merges": [], "unk_token": "?"})");
@@ -102,7 +112,7 @@ TEST_F(BpeTest, RefusesWhatIsWrong) {
   EXPECT_TRUE(make(R"({"type": "BPE", "vocab": {}, "merges": [], "dropout": 0.0})").ok());
 }
 
-TEST(PieceCache, RemembersShortPiecesOnly) {
+TEST(PieceCache, RemembersByKeyAndPiece) {
   models::PieceCache& cache = models::PieceCache::of_this_thread();
   const std::uint32_t key = models::PieceCache::new_key();
   std::vector<Token> found;
@@ -112,9 +122,33 @@ TEST(PieceCache, RemembersShortPiecesOnly) {
   EXPECT_TRUE(cache.find(key, "ab", 20, found));
   EXPECT_EQ(found, (std::vector<Token>{{5, 20, 21}, {6, 21, 22}}));
   EXPECT_FALSE(cache.find(key + 1, "ab", 0, found));
-  const std::string long_piece(33, 'a');
-  cache.store(key, long_piece, 0, tokens);
-  EXPECT_FALSE(cache.find(key, long_piece, 0, found));
+}
+
+TEST(PieceCache, HoldsPieceAndTokensUpToASlotsSize) {
+  models::PieceCache& cache = models::PieceCache::of_this_thread();
+  const std::uint32_t key = models::PieceCache::new_key();
+  const auto of_bytes = [](std::size_t bytes, std::size_t count) {
+    std::vector<Token> tokens;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto begin = static_cast<std::uint32_t>(i);
+      const auto end = i + 1 == count ? static_cast<std::uint32_t>(bytes) : begin + 1;
+      tokens.push_back({static_cast<std::int32_t>(kLargestId - i), begin, end});
+    }
+    return tokens;
+  };
+  struct Case {
+    std::size_t bytes, tokens;
+    bool kept;
+  };
+  for (const Case& c : {Case{117, 1, true}, Case{118, 1, false}, Case{22, 20, true}, Case{23, 20, false},
+                        Case{200, 1, false}, Case{30, 18, true}}) {
+    const std::string piece(c.bytes, static_cast<char>('a' + c.tokens));
+    const std::vector<Token> tokens = of_bytes(c.bytes, c.tokens);
+    cache.store(key, piece, 0, tokens);
+    std::vector<Token> found;
+    EXPECT_EQ(cache.find(key, piece, 0, found), c.kept) << c.bytes << " bytes, " << c.tokens << " tokens";
+    EXPECT_EQ(found, c.kept ? tokens : std::vector<Token>());
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <functional>
 
 namespace weir::tokenizers::models {
@@ -21,27 +22,32 @@ std::size_t PieceCache::slot_of(std::uint32_t key, std::string_view piece) {
 }
 
 bool PieceCache::find(std::uint32_t key, std::string_view piece, std::uint32_t base, std::vector<Token>& tokens) const {
-  if (piece.size() > kLongestPiece) return false;
+  if (piece.size() > kHeldBytes) return false;
   const Slot& slot = slots_[slot_of(key, piece)];
-  if (slot.key != key || std::string_view(slot.piece.data(), slot.piece_bytes) != piece) return false;
+  if (slot.key != key || std::string_view(slot.held.data(), slot.piece_bytes) != piece) return false;
   std::uint32_t begin = base;
-  for (std::size_t i = 0; i < slot.tokens; ++i) {
-    tokens.push_back({slot.ids[i], begin, base + slot.ends[i]});
-    begin = base + slot.ends[i];
+  const char* at = slot.held.data() + slot.piece_bytes;
+  for (std::size_t i = 0; i < slot.tokens; ++i, at += kTokenBytes) {
+    std::int32_t id = 0;
+    std::memcpy(&id, at, sizeof id);
+    const std::uint32_t end = base + static_cast<unsigned char>(at[sizeof id]);
+    tokens.push_back({id, begin, end});
+    begin = end;
   }
   return true;
 }
 
 void PieceCache::store(std::uint32_t key, std::string_view piece, std::uint32_t base, std::span<const Token> tokens) {
-  if (piece.size() > kLongestPiece || tokens.size() > kMostTokens) return;
+  if (piece.size() + tokens.size() * kTokenBytes > kHeldBytes) return;
   Slot& slot = slots_[slot_of(key, piece)];
   slot.key = key;
   slot.piece_bytes = static_cast<std::uint8_t>(piece.size());
   slot.tokens = static_cast<std::uint8_t>(tokens.size());
-  std::copy(piece.begin(), piece.end(), slot.piece.begin());
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    slot.ids[i] = tokens[i].id;
-    slot.ends[i] = static_cast<std::uint8_t>(tokens[i].end - base);
+  char* at = std::copy(piece.begin(), piece.end(), slot.held.data());
+  for (const Token& token : tokens) {
+    std::memcpy(at, &token.id, sizeof token.id);
+    at[sizeof token.id] = static_cast<char>(token.end - base);
+    at += kTokenBytes;
   }
 }
 

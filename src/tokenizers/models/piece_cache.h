@@ -26,16 +26,17 @@ class PieceCache {
 
  private:
   static constexpr std::size_t kSlots = 8192;
-  static constexpr std::size_t kLongestPiece = 32;
-  static constexpr std::size_t kMostTokens = 8;
+  static constexpr std::size_t kHeldBytes = 122;
+  static constexpr std::size_t kTokenBytes = 5;
 
-  struct Slot {
+  /// Two cache lines, of which a common word needs the first.
+  struct alignas(64) Slot {
     std::uint32_t key = 0;  ///< 0: free.
     std::uint8_t piece_bytes = 0;
     std::uint8_t tokens = 0;
-    std::array<std::uint8_t, kMostTokens> ends{};  ///< In the piece; a token begins where the one before it ends.
-    std::array<std::int32_t, kMostTokens> ids{};
-    std::array<char, kLongestPiece> piece{};
+    /// The piece, then for each token its id (4 bytes) and where in the piece it ends; it begins where the one before
+    /// it ends.
+    std::array<char, kHeldBytes> held{};
   };
 
   PieceCache() : slots_(kSlots) {}

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tokenizers/models/makers.h"
+#include "tokenizers/models/piece_cache.h"
 #include "tokenizers/trie/trie.h"
 #include "tokenizers/unicode/utf8.h"
 
@@ -30,7 +31,10 @@ struct Node {
 class Unigram final : public Model {
  public:
   Unigram(Vocabulary vocabulary, std::vector<double> scores, std::int32_t unknown, bool byte_fallback)
-      : vocabulary_(std::move(vocabulary)), scores_(std::move(scores)), unknown_(unknown) {
+      : vocabulary_(std::move(vocabulary)),
+        scores_(std::move(scores)),
+        unknown_(unknown),
+        cache_key_(PieceCache::new_key()) {
     std::vector<std::pair<std::string_view, std::int32_t>> keys;
     keys.reserve(vocabulary_.tokens());
     vocabulary_.each([&](std::string_view token, std::int32_t id) { keys.emplace_back(token, id); });
@@ -46,6 +50,8 @@ class Unigram final : public Model {
   }
 
   Status tokenize(std::string_view piece, std::uint32_t base, std::vector<Token>& tokens) const override {
+    PieceCache& cache = PieceCache::of_this_thread();
+    if (cache.find(cache_key_, piece, base, tokens)) return {};
     static thread_local std::vector<Node> nodes;
     nodes.assign(piece.size() + 1, Node{});
     const bool covered = find_best(piece, nodes);
@@ -58,7 +64,9 @@ class Unigram final : public Model {
     if (nodes.capacity() > kKeptNodes) std::vector<Node>().swap(nodes);
     if (!covered) return missing_unknown_token("model.unk_id", {});
     std::reverse(tokens.begin() + static_cast<std::ptrdiff_t>(first), tokens.end());
-    finish(piece, base, first, tokens);
+    const bool has_unknown = finish(piece, base, first, tokens);
+    // The bytes of an unknown character share its place, which the cache cannot say.
+    if (!has_unknown) cache.store(cache_key_, piece, base, std::span(tokens).subspan(first));
     return {};
   }
 
@@ -89,8 +97,9 @@ class Unigram final : public Model {
     return true;
   }
 
-  /// Joins unknown tokens that follow each other, and writes them as bytes if the vocabulary can.
-  void finish(std::string_view piece, std::uint32_t base, std::size_t first, std::vector<Token>& tokens) const {
+  /// Joins unknown tokens that follow each other, and writes them as bytes if the vocabulary can. Whether there are
+  /// any.
+  bool finish(std::string_view piece, std::uint32_t base, std::size_t first, std::vector<Token>& tokens) const {
     bool has_unknown = false;
     for (std::size_t i = first; i < tokens.size(); ++i) has_unknown = has_unknown || tokens[i].id == unknown_;
     if (has_unknown) {
@@ -111,6 +120,7 @@ class Unigram final : public Model {
       tokens[i].begin += base;
       tokens[i].end += base;
     }
+    return has_unknown;
   }
 
   void add_unknown(std::string_view piece, Token token, std::vector<Token>& tokens) const {
@@ -129,6 +139,7 @@ class Unigram final : public Model {
   Vocabulary vocabulary_;
   std::vector<double> scores_;  ///< By id.
   std::int32_t unknown_;        ///< -1: none.
+  std::uint32_t cache_key_;
   double unknown_score_ = 0;
   Trie trie_;
   std::array<std::int32_t, 256> byte_ids_{};

@@ -14,6 +14,9 @@ class UnigramTest : public testing::Test {
   static std::vector<Token> tokens(const Model& model, std::string_view piece, std::uint32_t base = 0) {
     std::vector<Token> result;
     EXPECT_TRUE(model.tokenize(piece, base, result).ok());
+    std::vector<Token> again;  // From the cache.
+    EXPECT_TRUE(model.tokenize(piece, base, again).ok());
+    EXPECT_EQ(result, again);
     return result;
   }
   simdjson::dom::parser parser_;

@@ -41,6 +41,37 @@ std::optional<std::string> from_base64(std::string_view encoded) {
   return bytes;
 }
 
+int break_class_of(char32_t c) { return u_getIntPropertyValue(static_cast<UChar32>(c), UCHAR_GRAPHEME_CLUSTER_BREAK); }
+bool is_pictograph_of(char32_t c) {
+  return u_hasBinaryProperty(static_cast<UChar32>(c), UCHAR_EXTENDED_PICTOGRAPHIC) != 0;
+}
+
+/// What ICU says of a code point; for those up to U+FFFF it is asked once, since it takes long to answer.
+class BreakProperties {
+ public:
+  static const BreakProperties& instance() {
+    static const BreakProperties table;
+    return table;
+  }
+
+  int break_class(char32_t c) const { return c < entries_.size() ? entries_[c] & kClass : break_class_of(c); }
+  bool is_pictograph(char32_t c) const {
+    return c < entries_.size() ? (entries_[c] & kPictograph) != 0 : is_pictograph_of(c);
+  }
+
+ private:
+  static constexpr std::uint8_t kPictograph = 0x80;
+  static constexpr std::uint8_t kClass = 0x7F;
+
+  BreakProperties() : entries_(0x10000) {
+    for (char32_t c = 0; c < entries_.size(); ++c) {
+      entries_[c] = static_cast<std::uint8_t>(break_class_of(c) | (is_pictograph_of(c) ? kPictograph : 0));
+    }
+  }
+
+  std::vector<std::uint8_t> entries_;
+};
+
 /// Where grapheme clusters end: the rules GB3 to GB13 of Unicode's annex 29.
 class ClusterScanner {
  public:
@@ -50,14 +81,14 @@ class ClusterScanner {
   std::size_t end_of(std::size_t begin) {
     const unicode::Decoded first = unicode::decode(text_, begin);
     std::size_t end = begin + first.length;
-    int before = break_class(first.code_point);
-    bool pictograph = is_pictograph(first.code_point);
+    int before = table_.break_class(first.code_point);
+    bool pictograph = table_.is_pictograph(first.code_point);
     bool joined = false;
     bool odd_flag = before == U_GCB_REGIONAL_INDICATOR;
     while (end < text_.size()) {
       const unicode::Decoded next = unicode::decode(text_, end);
-      const int after = break_class(next.code_point);
-      const bool next_is_pictograph = is_pictograph(next.code_point);
+      const int after = table_.break_class(next.code_point);
+      const bool next_is_pictograph = table_.is_pictograph(next.code_point);
       const bool goes_on =
           continues(before, after) || (joined && next_is_pictograph) || (odd_flag && after == U_GCB_REGIONAL_INDICATOR);
       if (!goes_on) break;
@@ -71,13 +102,6 @@ class ClusterScanner {
   }
 
  private:
-  static int break_class(char32_t c) {
-    if (c >= 0x20 && c < 0x7F) return U_GCB_OTHER;
-    return u_getIntPropertyValue(static_cast<UChar32>(c), UCHAR_GRAPHEME_CLUSTER_BREAK);
-  }
-  static bool is_pictograph(char32_t c) {
-    return c >= 0xA9 && u_hasBinaryProperty(static_cast<UChar32>(c), UCHAR_EXTENDED_PICTOGRAPHIC) != 0;
-  }
   static bool is_control(int c) { return c == U_GCB_CONTROL || c == U_GCB_CR || c == U_GCB_LF; }
 
   static bool continues(int before, int after) {
@@ -100,6 +124,7 @@ class ClusterScanner {
   }
 
   std::string_view text_;
+  const BreakProperties& table_ = BreakProperties::instance();
 };
 
 class Precompiled final : public Normalizer {

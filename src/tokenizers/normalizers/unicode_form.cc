@@ -16,7 +16,7 @@ class UnicodeForm final : public Normalizer {
   void normalize(const Segment& in, Text& out) const override {
     const bool is_ascii = std::all_of(in.bytes.begin(), in.bytes.end(),
                                       [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });
-    if (is_ascii) return out.copy(in, 0, in.bytes.size());
+    if (is_ascii || (form_ == Form::kNfc && unicode::is_nfc(in.bytes))) return out.copy(in, 0, in.bytes.size());
     static thread_local std::vector<unicode::Change> changes;
     changes.clear();
     unicode::normalize(form_, in.bytes, changes);

@@ -1,6 +1,7 @@
 // ByteLevel: cuts as GPT-2 did, then writes every byte as a printable character.
 #include "tokenizers/text/byte_level.h"
 
+#include <algorithm>
 #include <array>
 
 #include "tokenizers/pre_tokenizers/makers.h"
@@ -90,6 +91,7 @@ class ByteLevel final : public PreTokenizer {
   }
 
  private:
+  static constexpr std::size_t kLongestEncoded = 2;  // The largest of the characters is U+0143.
   struct Encoded {
     char bytes[4] = {};
     std::uint8_t length = 0;
@@ -105,10 +107,17 @@ class ByteLevel final : public PreTokenizer {
   }
 
   void write_bytes(const Segment& in, Text& out) const {
+    std::size_t end = out.bytes.size();
+    out.bytes.resize(end + in.bytes.size() * kLongestEncoded);
+    if (in.aligned()) out.spans.resize(out.bytes.size());
     for (std::size_t i = 0; i < in.bytes.size(); ++i) {
       const Encoded& encoded = encoded_[static_cast<unsigned char>(in.bytes[i])];
-      out.append(std::string_view(encoded.bytes, encoded.length), in.aligned() ? in.spans[i] : Span{});
+      std::copy_n(encoded.bytes, kLongestEncoded, out.bytes.data() + end);
+      if (in.aligned()) std::fill_n(out.spans.data() + end, kLongestEncoded, in.spans[i]);
+      end += encoded.length;
     }
+    out.bytes.resize(end);
+    if (in.aligned()) out.spans.resize(end);
   }
 
   bool add_prefix_space_;

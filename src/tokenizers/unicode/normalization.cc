@@ -100,18 +100,14 @@ class Composer {
 
 }  // namespace
 
-HangulParts decompose_hangul(char32_t code_point) {
-  constexpr char32_t kBase = 0xAC00;
-  constexpr char32_t kTrailCount = 28;
-  constexpr char32_t kVowelTrailCount = 21 * kTrailCount;
-  const char32_t index = code_point - kBase;
-  HangulParts result;
-  if (index >= 19 * kVowelTrailCount) return result;
-  result.parts[0] = 0x1100 + index / kVowelTrailCount;
-  result.parts[1] = 0x1161 + index % kVowelTrailCount / kTrailCount;
-  result.parts[2] = 0x11A7 + index % kTrailCount;
-  result.length = index % kTrailCount == 0 ? 2 : 3;
-  return result;
+bool is_nfc(std::string_view text) {
+  const Properties& table = properties();
+  for (std::size_t at = 0; at < text.size();) {
+    const Decoded character = decode(text, at);
+    if (table.has(character.code_point, kNfcUnstable)) return false;
+    at += character.length;
+  }
+  return true;
 }
 
 void normalize(Form form, std::string_view text, std::vector<Change>& out) {

@@ -20,6 +20,9 @@ struct Change {
 /// Appends the normalized form of valid UTF-8 to `out`.
 void normalize(Form form, std::string_view text, std::vector<Change>& out);
 
+/// Whether NFC certainly leaves valid UTF-8 as it is. False where only composing it would tell.
+bool is_nfc(std::string_view text);
+
 /// Calls emit(code_point) for each character of the full decomposition of `code_point`; Hangul included.
 template <class Emit>
 void decompose(char32_t code_point, bool compatible, Emit emit);
@@ -29,7 +32,19 @@ struct HangulParts {
   char32_t parts[3] = {};
   int length = 0;
 };
-HangulParts decompose_hangul(char32_t code_point);
+inline HangulParts decompose_hangul(char32_t code_point) {
+  constexpr char32_t kBase = 0xAC00;
+  constexpr char32_t kTrailCount = 28;
+  constexpr char32_t kVowelTrailCount = 21 * kTrailCount;
+  const char32_t index = code_point - kBase;
+  HangulParts result;
+  if (index >= 19 * kVowelTrailCount) return result;
+  result.parts[0] = 0x1100 + index / kVowelTrailCount;
+  result.parts[1] = 0x1161 + index % kVowelTrailCount / kTrailCount;
+  result.parts[2] = 0x11A7 + index % kTrailCount;
+  result.length = index % kTrailCount == 0 ? 2 : 3;
+  return result;
+}
 
 }  // namespace weir::tokenizers::unicode
 

@@ -69,6 +69,7 @@ class PropertiesBuilder {
     add_mapping(kLowerCase, &CodePoint::lower);
     add_mapping(kCanonicalDecomposition, &CodePoint::canonical);
     add_mapping(kCompatibilityDecomposition, &CodePoint::compatible);
+    add_unstable();
     share_blocks();
     return std::move(properties_);
   }
@@ -110,6 +111,22 @@ class PropertiesBuilder {
       for (std::uint32_t k = 0; k < length; ++k) properties_.mapped_.push_back(table[i + 2 + k]);
       properties_.offsets_.push_back(static_cast<std::uint32_t>(properties_.mapped_.size()));
       i += 2 + length;
+    }
+  }
+
+  void add_unstable() {
+    for (const auto& range : kCombiningClasses) {
+      for (char32_t c = range.first; c <= range.last; ++c) at(c).classes |= kNfcUnstable;
+    }
+    for (char32_t c = kVowelBase; c < kVowelBase + kVowelCount; ++c) at(c).classes |= kNfcUnstable;
+    for (char32_t c = kTrailBase + 1; c < kTrailBase + kTrailCount; ++c) at(c).classes |= kNfcUnstable;
+    for (const Composition& entry : kCompositions) at(entry.second).classes |= kNfcUnstable;
+    for (std::size_t i = 0; i < std::size(kCanonicalDecomposition); i += 2 + kCanonicalDecomposition[i + 1]) {
+      const std::span<const std::uint32_t> parts(kCanonicalDecomposition + i + 2, kCanonicalDecomposition[i + 1]);
+      char32_t composed = parts[0];
+      for (const std::uint32_t part : parts.subspan(1)) composed = properties_.compose(composed, part);
+      const bool stable = composed == kCanonicalDecomposition[i] && (at(parts[0]).classes & kNfcUnstable) == 0;
+      if (!stable) at(kCanonicalDecomposition[i]).classes |= kNfcUnstable;
     }
   }
 

@@ -24,6 +24,7 @@ enum Class : std::uint16_t {
   kNumber = 1 << 8,          ///< \p{N} of the library's regular expressions.
   kRegexSpace = 1 << 9,      ///< \s of the library's regular expressions.
   kChinese = 1 << 10,        ///< BERT's notion of a Chinese character.
+  kNfcUnstable = 1 << 11,    ///< NFC may replace it, move it or join it to what stands before it.
 };
 
 struct CodePoint {

@@ -1,5 +1,6 @@
 #include "tokenizers/unicode/properties.h"
 
+#include <algorithm>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -95,6 +96,40 @@ TEST(Normalization, TellsWhatEachCharacterReplaces) {
   ASSERT_EQ(changes.size(), 2u);
   EXPECT_EQ(changes[0].change, 0);
   EXPECT_EQ(changes[1].change, 1);
+}
+
+bool stays(std::string_view text) {
+  std::vector<Change> changes;
+  normalize(Form::kNfc, text, changes);
+  std::string result;
+  for (const Change& change : changes) append(result, change.code_point);
+  return result == text && std::all_of(changes.begin(), changes.end(), [](const Change& c) { return c.change == 0; });
+}
+
+TEST(Normalization, KnowsTextThatNfcLeavesAsItIs) {
+  EXPECT_TRUE(is_nfc("Zürich, Ærøskøbing, ὈΔΥΣΣΕΎΣ, ёлка, 日本語, カタカナ, 한국어, नाम, ﬁ, ½ 👍🏽"));
+  for (const std::string_view text :
+       {"e\u0301", "\u212B", "\u0301\u0323", "\u0344", "\u1112\u1161", "하\u11AB", "\uFA10", "\u0958"}) {
+    EXPECT_FALSE(is_nfc(text)) << text;
+  }
+}
+
+TEST(Normalization, WhatIsKnownToBeNfcStaysForEveryCodePoint) {
+  // Each alone, and behind starters that join with what may follow them.
+  const std::string_view before[] = {"", "e", "Ê", "가", "\u1112", "か", "\u09C7", "\u0DD9", "\U00011131"};
+  std::size_t known = 0;
+  for (char32_t c = 1; c < 0x2FA20; ++c) {
+    if (c == 0xD800) c = 0xE000;
+    if (c == 0x20000) c = 0x2F800;  // Ideographs, and nothing that changes, lie between.
+    for (const std::string_view starter : before) {
+      std::string text(starter);
+      append(text, c);
+      if (!is_nfc(text)) continue;
+      ++known;
+      ASSERT_TRUE(stays(text)) << text << " U+" << std::hex << static_cast<std::uint32_t>(c);
+    }
+  }
+  EXPECT_GT(known, 1'000'000u);
 }
 
 }  // namespace
