@@ -14,13 +14,19 @@ inline void dispatch_panels(std::size_t tile_panels, F f) {
   f.template operator()<rows, panels>();
 }
 
+/// Calls f<rows>() with the rows of `tile`, which are at most the given ones.
+template <int rows, class Tile, class F>
+inline void dispatch_rows(const Tile& tile, F f) {
+  if constexpr (rows > 1) {
+    if (tile.rows != rows) return dispatch_rows<rows - 1>(tile, f);
+  }
+  f.template operator()<rows>();
+}
+
 /// Calls f<rows, panels>() with the sizes of `tile`, which are at most the given ones.
 template <int rows, int panels, class Tile, class F>
 inline void dispatch_tile(const Tile& tile, F f) {
-  if constexpr (rows > 1) {
-    if (tile.rows != rows) return dispatch_tile<rows - 1, panels>(tile, f);
-  }
-  dispatch_panels<rows, panels>(tile.panels, f);
+  dispatch_rows<rows>(tile, [&]<int tile_rows>() { dispatch_panels<tile_rows, panels>(tile.panels, f); });
 }
 
 }  // namespace

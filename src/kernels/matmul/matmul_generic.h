@@ -5,16 +5,23 @@
 //   using MatmulSum;                                what a micro-kernel sums in
 //   constexpr bool kGeluIsCoarse;
 //   const std::int32_t* correction_of(args, channel);   null where the family has none
-//   F32x16 linear_value(args, const MatmulSum* sums, row, channel);   sixteen finished products with their bias
+//   load_sums(const MatmulSum*)                     sixteen sums as a vector
+//   ChannelNumbers channel_numbers(args, channel);  what sixteen channels' results need of the weights
+//   F32x16 linear_value(args, sums, row, const ChannelNumbers&);   sixteen finished products with their bias
 //   constexpr std::size_t kTileRows, kTilePanels;   what a micro-kernel computes at once
 //   constexpr bool kTilesAreConfigured;             whether configure_tiles(rows) must be told the rows of a tile
 //   void configure_tiles(std::size_t rows); void release_tiles();
 //   void tile_products(const MatmulTile<MatmulArgs>&, MatmulSum* sums);    writes sums[tile.rows][kTilePanels * 16]
+//   constexpr bool kSumsInRegisters;                whether there is the following, too
+//   template <int rows, int panels, class End> void multiply_tile(tile, End end);
+//                                                   end(sums_of): sums_of.operator()<r, p>() are sixteen sums as a
+//                                                   vector
 #pragma once
 
 #include "kernels/bf16/bf16_rows_generic.h"
 #include "kernels/layer_norm/layer_norm_generic.h"
 #include "kernels/matmul/blocking.h"
+#include "kernels/matmul/dispatch_tile.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/tile.h"
 #include "kernels/quantize/quantize_generic.h"
@@ -86,7 +93,8 @@ WEIR_INLINED inline void finish_rows_of_tile(const MatmulArgs& args, const Matmu
     constexpr std::size_t kPanel = v % panels;
     const std::size_t row = first + v / panels;
     const std::size_t channel = tile.first_channel + kPanel * kLanes;
-    y[v] = linear_value(args, sums + (row * kTilePanels + kPanel) * kLanes, tile.first_row + row, channel);
+    y[v] = linear_value(args, load_sums(sums + (row * kTilePanels + kPanel) * kLanes), tile.first_row + row,
+                        channel_numbers(args, channel));
   });
   activate<activation>(y);
   if constexpr (narrow) return store_halves<panels>(y, target, first, lanes);
@@ -123,6 +131,33 @@ inline void finish_tile(const MatmulArgs& args, const MatmulTile<MatmulArgs>& ti
     finish_rows_of_tile<activation, narrow, panels, kRows>(args, tile, sums, target, r, lanes);
   }
   for (; r < tile.rows; ++r) finish_rows_of_tile<activation, narrow, panels, 1>(args, tile, sums, target, r, lanes);
+}
+
+/// A tile of whole panels whose products need nothing but their bias, finished in the registers that they were summed
+/// in. Sums that pass through memory cost three times as much where a store of 64 bytes takes two cycles.
+template <bool narrow, int rows>
+[[gnu::noinline]] void linear_tile_sized(const MatmulArgs& args, const MatmulTile<MatmulArgs>& tile,
+                                         const TileTarget& target) {
+  multiply_tile<rows, static_cast<int>(kTilePanels)>(tile, [&](auto sums_of) WEIR_INLINED {
+    unroll<static_cast<int>(kTilePanels)>([&]<int p>() WEIR_INLINED {
+      const ChannelNumbers channels = channel_numbers(args, tile.first_channel + p * kLanes);
+      unroll<rows>([&]<int r>() WEIR_INLINED {
+        const F32x16 y = linear_value(args, sums_of.template operator()<r, p>(), tile.first_row + r, channels);
+        const std::size_t at = r * target.stride + p * kLanes;
+        if constexpr (narrow) {
+          store_u16(target.halves + at, to_bf16(y));
+        } else {
+          store(target.values + at, y);
+        }
+      });
+    });
+  });
+}
+
+template <bool narrow>
+inline void linear_tile(const MatmulArgs& args, const MatmulTile<MatmulArgs>& tile, const TileTarget& target) {
+  dispatch_rows<static_cast<int>(kTileRows)>(tile,
+                                             [&]<int rows>() { linear_tile_sized<narrow, rows>(args, tile, target); });
 }
 
 inline MatmulTile<MatmulArgs> tile_at(const MatmulArgs& args, std::size_t row, IndexRange rows, std::size_t panel,
@@ -176,10 +211,17 @@ inline void products_of(const MatmulArgs& args, IndexRange rows, IndexRange pane
   for (std::size_t panel = panels.begin; panel < panels.end; panel += kTilePanels) {
     for (std::size_t row = rows.begin; row < rows.end; row += kTileRows) {
       const MatmulTile<MatmulArgs> tile = tile_at(args, row, rows, panel, panels.end);
-      tile_products(tile, sums);
       const std::size_t left = args.weights.channels - tile.first_channel;
       const std::size_t channels = left < tile.panels * kLanes ? left : tile.panels * kLanes;
-      finish_tile<activation, narrow>(args, tile, sums, out.tile(row - rows.begin, tile.first_channel, channels));
+      const TileTarget target = out.tile(row - rows.begin, tile.first_channel, channels);
+      if constexpr (activation == Activation::kNone && kSumsInRegisters) {
+        if (channels == kTilePanels * kLanes && target.bounds == nullptr) {
+          linear_tile<narrow>(args, tile, target);
+          continue;
+        }
+      }
+      tile_products(tile, sums);
+      finish_tile<activation, narrow>(args, tile, sums, target);
     }
   }
 }

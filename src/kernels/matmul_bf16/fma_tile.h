@@ -10,6 +10,7 @@ namespace weir::kernels {
 namespace {
 
 constexpr bool kTilesAreConfigured = false;
+constexpr bool kSumsInRegisters = false;
 inline void configure_tiles(std::size_t) {}
 inline void release_tiles() {}
 

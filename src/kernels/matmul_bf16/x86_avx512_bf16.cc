@@ -8,6 +8,7 @@ namespace {
 constexpr std::size_t kTileRows = 6;
 constexpr std::size_t kTilePanels = 4;
 constexpr bool kTilesAreConfigured = false;
+constexpr bool kSumsInRegisters = true;
 inline void configure_tiles(std::size_t) {}
 inline void release_tiles() {}
 
@@ -17,8 +18,8 @@ inline __m512bh broadcast_pair(const std::uint16_t* p) {
   return reinterpret_cast<__m512bh>(_mm512_set1_epi32(pair));
 }
 
-template <int rows, int panels>
-[[gnu::noinline]] void tile_products_sized(const Tile& tile, float* sums) {
+template <int rows, int panels, class End>
+WEIR_INLINED inline void multiply_tile(const Tile& tile, End end_with) {
   __m512 sum[rows][panels];
   unroll<rows>([&]<int r>()
                    WEIR_INLINED { unroll<panels>([&]<int p>() WEIR_INLINED { sum[r][p] = _mm512_setzero_ps(); }); });
@@ -37,8 +38,17 @@ template <int rows, int panels>
       unroll<panels>([&]<int p>() WEIR_INLINED { sum[r][p] = _mm512_dpbf16_ps(sum[r][p], pair, weight[p]); });
     });
   }
-  unroll<rows>([&]<int r>() WEIR_INLINED {
-    unroll<panels>([&]<int p>() WEIR_INLINED { _mm512_store_ps(sums + (r * kTilePanels + p) * kLanes, sum[r][p]); });
+  end_with([&]<int r, int p>() WEIR_INLINED { return F32x16{sum[r][p]}; });
+}
+
+template <int rows, int panels>
+[[gnu::noinline]] void tile_products_sized(const Tile& tile, float* sums) {
+  multiply_tile<rows, panels>(tile, [&](auto sums_of) WEIR_INLINED {
+    unroll<rows>([&]<int r>() WEIR_INLINED {
+      unroll<panels>([&]<int p>() WEIR_INLINED {
+        store(sums + (r * kTilePanels + p) * kLanes, sums_of.template operator()<r, p>());
+      });
+    });
   });
 }
 

@@ -20,12 +20,24 @@ inline const std::int32_t* correction_of(const MatmulQ8& args, std::size_t chann
   return args.weights.correction + channel;
 }
 
-WEIR_INLINED inline F32x16 linear_value(const MatmulQ8& args, const std::int32_t* sums, std::size_t row,
-                                        std::size_t channel) {
+WEIR_INLINED inline I32x16 load_sums(const std::int32_t* sums) { return load_i32(sums); }
+
+/// What the results of sixteen channels need of the weights.
+struct ChannelNumbers {
+  F32x16 scale;
+  F32x16 sum;
+  F32x16 bias;
+};
+
+WEIR_INLINED inline ChannelNumbers channel_numbers(const MatmulQ8& args, std::size_t channel) {
+  return {load(args.weights.scale + channel), load(args.weights.sum + channel), load(args.weights.bias + channel)};
+}
+
+WEIR_INLINED inline F32x16 linear_value(const MatmulQ8& args, I32x16 sums, std::size_t row,
+                                        const ChannelNumbers& channels) {
   const RowScale& scale = args.activation_scale[row];
-  const F32x16 centered =
-      fma(broadcast(scale.center), load(args.weights.sum + channel), load(args.weights.bias + channel));
-  return fma(mul(to_f32(load_i32(sums)), load(args.weights.scale + channel)), broadcast(scale.step), centered);
+  const F32x16 centered = fma(broadcast(scale.center), channels.sum, channels.bias);
+  return fma(mul(to_f32(sums), channels.scale), broadcast(scale.step), centered);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@ namespace {
 constexpr std::size_t kTileRows = 1;
 constexpr std::size_t kTilePanels = 1;
 constexpr bool kTilesAreConfigured = false;
+constexpr bool kSumsInRegisters = false;
 inline void configure_tiles(std::size_t) {}
 inline void release_tiles() {}
 

@@ -8,6 +8,7 @@ namespace {
 constexpr std::size_t kTileRows = 32;
 constexpr std::size_t kTilePanels = 2;
 constexpr bool kTilesAreConfigured = true;
+constexpr bool kSumsInRegisters = false;
 inline void release_tiles() { _tile_release(); }
 
 /// Multiplications of bytes, sums that start from the correction.

@@ -10,6 +10,7 @@ constexpr std::size_t kTileRows = 3;
 constexpr std::size_t kTilePanels = 1;
 constexpr int kQuarters = 4;  // of a panel: 4 channels x 4 inputs fill a ymm register
 constexpr bool kTilesAreConfigured = false;
+constexpr bool kSumsInRegisters = false;
 inline void configure_tiles(std::size_t) {}
 inline void release_tiles() {}
 

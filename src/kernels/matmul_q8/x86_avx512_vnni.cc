@@ -8,6 +8,7 @@ namespace {
 constexpr std::size_t kTileRows = 6;
 constexpr std::size_t kTilePanels = 4;
 constexpr bool kTilesAreConfigured = false;
+constexpr bool kSumsInRegisters = true;
 inline void configure_tiles(std::size_t) {}
 inline void release_tiles() {}
 
@@ -17,8 +18,8 @@ inline __m512i broadcast_group(const std::uint8_t* p) {
   return _mm512_set1_epi32(group);
 }
 
-template <int rows, int panels>
-[[gnu::noinline]] void tile_products_sized(const Tile& tile, std::int32_t* sums) {
+template <int rows, int panels, class End>
+WEIR_INLINED inline void multiply_tile(const Tile& tile, End end_with) {
   __m512i sum[rows][panels];
   unroll<rows>([&]<int r>() WEIR_INLINED {
     unroll<panels>([&]<int p>() WEIR_INLINED { sum[r][p] = _mm512_loadu_si512(tile.correction + p * kLanes); });
@@ -37,8 +38,17 @@ template <int rows, int panels>
       unroll<panels>([&]<int p>() WEIR_INLINED { sum[r][p] = _mm512_dpbusd_epi32(sum[r][p], group, weight[p]); });
     });
   }
-  unroll<rows>([&]<int r>() WEIR_INLINED {
-    unroll<panels>([&]<int p>() WEIR_INLINED { _mm512_store_si512(sums + (r * kTilePanels + p) * kLanes, sum[r][p]); });
+  end_with([&]<int r, int p>() WEIR_INLINED { return I32x16{sum[r][p]}; });
+}
+
+template <int rows, int panels>
+[[gnu::noinline]] void tile_products_sized(const Tile& tile, std::int32_t* sums) {
+  multiply_tile<rows, panels>(tile, [&](auto sums_of) WEIR_INLINED {
+    unroll<rows>([&]<int r>() WEIR_INLINED {
+      unroll<panels>([&]<int p>() WEIR_INLINED {
+        store_i32(sums + (r * kTilePanels + p) * kLanes, sums_of.template operator()<r, p>());
+      });
+    });
   });
 }
 
