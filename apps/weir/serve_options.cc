@@ -62,6 +62,7 @@ Result<serve::PipelineOptions> pipeline_options(const settings::ServeSettings& s
   options.max_batch_tokens = to_size(settings.max_batch_tokens);
   options.apply(sizing);
   options.spinning = settings.spinning;
+  options.huge_pages = settings.huge_pages;
   options.memory_pattern = settings.memory_pattern;
   options.self_test = settings.self_test;
   return options;

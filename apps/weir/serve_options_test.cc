@@ -54,6 +54,7 @@ TEST(ServeOptions, EverySettingArrives) {
                                                   "--max-batch-requests=14",
                                                   "--max-batch-tokens=15",
                                                   "--spinning",
+                                                  "--no-huge-pages",
                                                   "--memory-pattern"},
                                                  sizing);
   ASSERT_TRUE(result.ok()) << result.error().message;
@@ -75,6 +76,7 @@ TEST(ServeOptions, EverySettingArrives) {
   EXPECT_EQ(p.threads_per_instance, 2);
   EXPECT_EQ(p.instance_cpus, sizing.instance_cpus);
   EXPECT_TRUE(p.spinning);
+  EXPECT_FALSE(p.huge_pages);
   EXPECT_TRUE(p.memory_pattern);
   EXPECT_EQ(p.arena_limit_bytes, 77u);
   EXPECT_FALSE(p.self_test);

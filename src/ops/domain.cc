@@ -27,7 +27,7 @@ struct OperatorsOf {
     std::apply([&](auto&... each) { (domain.Add(&each), ...); }, operators);
   }
   std::tuple<Operator<Kernels>...> operators;
-  Ort::CustomOpDomain domain{"weir"};
+  Ort::CustomOpDomain domain{kDomainName};
 };
 
 /// Operators for one number of threads.

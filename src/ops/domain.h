@@ -10,6 +10,8 @@ struct OrtCustomOpDomain;
 
 namespace weir::ops {
 
+inline constexpr const char* kDomainName = "weir";
+
 /// The domain for sessions of `threads` intra-op threads (into how many parts an operator divides its work; 0: as many
 /// as the machine has). Lives until the process ends; any thread. ONNX Runtime's API has been initialized.
 OrtCustomOpDomain* domain(int threads);

@@ -13,6 +13,8 @@
 
 #include "base/cosine.h"
 #include "base/cpu_features.h"
+#include "base/huge_memory.h"
+#include "base/memory.h"
 #include "families/family.h"
 #include "huggingface/json_object.h"
 #include "onnx/graph_builder.h"
@@ -293,6 +295,31 @@ TEST_F(OperatorsTest, MappedWeightsGiveTheSameBits) {
   const auto vectors = embed(*read, texts);
   EXPECT_TRUE(same_bits(embed(*mapped, texts)[0], vectors[0]));
   EXPECT_TRUE(same_bits(embed(*again, texts)[1], vectors[1]));
+}
+
+TEST_F(OperatorsTest, WeightsInHugePagesGiveTheSameBits) {
+  const std::string kernel_has = read_memory().transparent_huge_pages;
+  const bool has_huge_pages = kernel_has == "always" || kernel_has == "madvise";
+  for (const char* model : {"tiny-bert", "families/albert"}) {
+    write("int8", model);
+    const std::vector<Ids> texts = {{5, 9, 20, 31}, {7}};
+    const auto expected = embed(*load(1), texts);
+    session::SharedWeights shared(true);
+    const auto narrow = load(1, &shared);
+    const auto wide = load(2, &shared);
+    EXPECT_EQ(shared.huge_page_bytes(), has_huge_pages ? HugeMemory::kPageBytes : 0) << model;
+    EXPECT_TRUE(same_bits(embed(*narrow, texts)[0], expected[0])) << model;
+    EXPECT_TRUE(same_bits(embed(*wide, texts)[1], expected[1])) << model;
+  }
+}
+
+TEST_F(OperatorsTest, OfTruncatedWeightsNothingIsCopied) {
+  fs::resize_file(weights(), fs::file_size(weights()) - 64);
+  session::SharedWeights shared(true);
+  const auto session = session::Session::load(graph(), {}, &shared);
+  ASSERT_FALSE(session.ok());
+  EXPECT_EQ(session.error().kind, ErrorKind::kCorrupt);
+  EXPECT_EQ(shared.huge_page_bytes(), 0u);
 }
 
 TEST_F(OperatorsTest, TheLongestTextFitsAndOneMoreTokenDoesNot) {

@@ -4,7 +4,7 @@
 // run() may be called by several threads at once. Callers of a session with one intra-op thread compute each on its own
 // thread; of one with more, the callers share them, so that an engine instance of a padded model has a Session of its
 // own. The weights' file is mapped and shared by all sessions and processes that load it;
-// what ONNX Runtime packs anew is shared by the sessions made from one SharedWeights.
+// what SharedWeights copies and what ONNX Runtime packs anew is shared by the sessions made from one SharedWeights.
 #pragma once
 
 #include <cstddef>
@@ -38,10 +38,14 @@ struct Options {
   std::size_t arena_limit_bytes = 0;  ///< Of the process's arena, as its first session says; 0: unbounded.
 };
 
-/// Pre-packed weights that several sessions of one model share. Must outlive them.
+/// Weights that several sessions of one model share. Must outlive them.
 class SharedWeights {
  public:
-  SharedWeights();
+  /// `huge_pages`: the weights that the operators of ops packed are copied from the file's mapping into huge pages,
+  /// where the kernel has them and half of the available memory is enough (docs/decisions/0033).
+  explicit SharedWeights(bool huge_pages = false);
+  /// How many bytes were copied so, in whole pages; 0 before the first session, or if none were.
+  std::size_t huge_page_bytes() const;
   ~SharedWeights();
   SharedWeights(const SharedWeights&) = delete;
   SharedWeights& operator=(const SharedWeights&) = delete;

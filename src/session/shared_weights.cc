@@ -2,14 +2,19 @@
 
 #include <charconv>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
 
 #include <onnx/onnx-ml.pb.h>
 #include <sys/mman.h>
+
+#include "base/memory.h"
+#include "ops/domain.h"
 
 namespace weir::session {
 namespace {
@@ -99,6 +104,55 @@ Result<onnx::ModelProto> read_graph(const MappedFile& file, const std::string& p
   return model;
 }
 
+/// An initializer kept outside of the graph.
+struct Initializer {
+  const onnx::TensorProto* tensor = nullptr;
+  std::vector<std::int64_t> shape;
+  std::span<const std::byte> bytes;
+};
+
+/// Names of what the graph's nodes of our operators read.
+std::set<std::string_view> inputs_of_our_operators(const onnx::GraphProto& graph) {
+  std::set<std::string_view> names;
+  for (const auto& node : graph.node()) {
+    if (node.domain() != ops::kDomainName) continue;
+    names.insert(node.input().begin(), node.input().end());
+  }
+  return names;
+}
+
+/// Copies packed weights, which only our operators read, into huge pages. Empty, and nothing moved, where the kernel
+/// has no huge pages or memory is short: the mapped file serves as well.
+HugeMemory move_packed_weights(const onnx::GraphProto& graph, std::vector<Initializer>& initializers) {
+  constexpr std::size_t kAlignment = 64;  // as in the file
+  const Memory memory = read_memory();
+  if (memory.transparent_huge_pages != "always" && memory.transparent_huge_pages != "madvise") return {};
+  const std::set<std::string_view> ours = inputs_of_our_operators(graph);
+  std::vector<Initializer*> packed;
+  // Layers may share weights.
+  std::map<std::pair<const std::byte*, std::size_t>, std::size_t> places;
+  const auto key = [](const Initializer& of) { return std::pair(of.bytes.data(), of.bytes.size()); };
+  std::size_t size = 0;
+  for (Initializer& initializer : initializers) {
+    const onnx::TensorProto& tensor = *initializer.tensor;
+    if (tensor.data_type() != onnx::TensorProto::INT8 || !ours.contains(tensor.name())) continue;
+    packed.push_back(&initializer);
+    if (places.try_emplace(key(initializer), size).second) {
+      size += (initializer.bytes.size() + kAlignment - 1) / kAlignment * kAlignment;
+    }
+  }
+  if (size > memory.available_bytes / 2) return {};
+  Result<HugeMemory> copies = HugeMemory::allocate(size);
+  if (!copies.ok()) return {};
+  for (Initializer* initializer : packed) {
+    const std::size_t place = places.at(key(*initializer));
+    const std::span<std::byte> copy = copies->bytes().subspan(place, initializer->bytes.size());
+    std::memcpy(copy.data(), initializer->bytes.data(), copy.size());
+    initializer->bytes = copy;
+  }
+  return std::move(copies).value();
+}
+
 std::string folder_of(const std::string& path) {
   const auto slash = path.rfind('/');
   return slash == std::string::npos ? std::string(".") : path.substr(0, slash);
@@ -119,7 +173,7 @@ Status SharedWeights::Impl::prepare(const std::string& path) {
   if (packed == nullptr) Ort::ThrowOnError(Ort::GetApi().CreatePrepackedWeightsContainer(&packed));
   if (graph_file.bytes().size() <= kGraphLimitBytes) {
     WEIR_ASSIGN_OR_RETURN(const onnx::ModelProto model, read_graph(graph_file, path));
-    const auto memory = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
+    std::vector<Initializer> initializers;
     for (const auto& tensor : model.graph().initializer()) {
       const auto external = external_tensor(tensor);
       if (!external) continue;
@@ -135,12 +189,16 @@ Status SharedWeights::Impl::prepare(const std::string& path) {
                      file_path);
       }
       const auto bytes = tensor_bytes(file->second, *external, element_bytes(tensor.data_type()));
-      if (bytes.empty()) continue;
+      if (!bytes.empty()) initializers.push_back({&tensor, external->shape, bytes});
+    }
+    if (huge_pages) copies = move_packed_weights(model.graph(), initializers);
+    const auto memory = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
+    for (const Initializer& initializer : initializers) {
       // ONNX Runtime takes a pointer to what it only reads.
-      values.push_back(Ort::Value::CreateTensor(memory, const_cast<std::byte*>(bytes.data()), bytes.size(),
-                                                external->shape.data(), external->shape.size(),
-                                                static_cast<ONNXTensorElementDataType>(tensor.data_type())));
-      names.push_back(tensor.name());
+      values.push_back(Ort::Value::CreateTensor(
+          memory, const_cast<std::byte*>(initializer.bytes.data()), initializer.bytes.size(), initializer.shape.data(),
+          initializer.shape.size(), static_cast<ONNXTensorElementDataType>(initializer.tensor->data_type())));
+      names.push_back(initializer.tensor->name());
     }
   }
   model_path = path;
@@ -154,7 +212,8 @@ void SharedWeights::Impl::release_pages() const {
   }
 }
 
-SharedWeights::SharedWeights() : impl_(std::make_unique<Impl>()) {}
+SharedWeights::SharedWeights(bool huge_pages) : impl_(std::make_unique<Impl>()) { impl_->huge_pages = huge_pages; }
 SharedWeights::~SharedWeights() = default;
+std::size_t SharedWeights::huge_page_bytes() const { return impl_->copies.bytes().size(); }
 
 }  // namespace weir::session

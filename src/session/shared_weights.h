@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/huge_memory.h"
 #include "base/mapped_file.h"
 #include "base/result.h"
 #include "session/runtime.h"
@@ -15,10 +16,12 @@ namespace weir::session {
 
 struct SharedWeights::Impl {
   std::mutex mutex;  ///< Held while a session is made: the first one packs for all.
+  bool huge_pages = false;
   std::string model_path;
   std::map<std::string, MappedFile> files;  ///< By path.
+  HugeMemory copies;                        ///< Of the packed weights, with huge_pages.
   std::vector<std::string> names;           ///< Of initializers kept outside of the graph …
-  std::vector<Ort::Value> values;           ///< … and views of their bytes in `files`.
+  std::vector<Ort::Value> values;           ///< … and views of their bytes in `files` or `copies`.
   OrtPrepackedWeightsContainer* packed = nullptr;
 
   Impl() = default;

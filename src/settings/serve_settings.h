@@ -58,6 +58,7 @@ struct ServeSettings {
   std::int64_t tokenize_threads = 0;
   std::string pin;
   bool spinning = false;
+  bool huge_pages = true;
   bool memory_pattern = false;
   Size arena_limit;
 

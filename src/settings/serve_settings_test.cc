@@ -34,6 +34,7 @@ TEST(ServeSettings, DefaultsAreThoseOfTheDesign) {
   EXPECT_FALSE(s.memory_pattern);
   EXPECT_TRUE(s.self_test);
   EXPECT_FALSE(s.spinning);
+  EXPECT_TRUE(s.huge_pages);
   EXPECT_TRUE(s.api_keys.empty());
 }
 
@@ -74,6 +75,7 @@ TEST(ServeSettings, EveryFieldFollowsItsOwnSetting) {
                                               "--tokenize-threads=19",
                                               "--pin=on",
                                               "--spinning",
+                                              "--no-huge-pages",
                                               "--memory-pattern",
                                               "--arena-limit=20",
                                               "--memory-release-rate=7",
@@ -118,6 +120,7 @@ TEST(ServeSettings, EveryFieldFollowsItsOwnSetting) {
   EXPECT_EQ(s.tokenize_threads, 19);
   EXPECT_EQ(s.pin, "on");
   EXPECT_TRUE(s.spinning);
+  EXPECT_FALSE(s.huge_pages);
   EXPECT_TRUE(s.memory_pattern);
   EXPECT_EQ(s.arena_limit, Size{20});
   EXPECT_EQ(s.memory_release_rate, 7);

@@ -104,6 +104,7 @@ struct Engine::Impl {
       : options(std::move(o)),
         bundle(std::move(b)),
         counters(registry, bundle.manifest.name),
+        weights(options.huge_pages),
         instances(static_cast<std::size_t>(count_instances(options, bundle))) {}
 
   bool packed() const { return bundle.manifest.layout == bundle::Layout::kPacked; }
@@ -148,6 +149,8 @@ Status Engine::Impl::load_packed_sessions() {
   wide.intra_op_threads = static_cast<int>(instances.size());
   if (const auto cpus = all_cpus(); cpus.size() == instances.size()) wide.cpus = cpus;
   WEIR_ASSIGN_OR_RETURN(sessions, Instance::load_packed(bundle, narrow, wide, weights));
+  log::debug("engine: weights loaded",
+             {{"model", bundle.manifest.name}, {"huge_page_bytes", weights.huge_page_bytes()}});
   return {};
 }
 

@@ -10,8 +10,8 @@
 //   engine->join();                                  blocks until they all have
 //
 // Owned by serve/models. load, compute, start and join are called by one thread, in this order; `next` and `complete`
-// are called by all instances at once. Weights are shared: the mapped file by all, what ONNX Runtime packs anew by the
-// instances of an engine.
+// are called by all instances at once. Weights are shared: the mapped file by all, copies in huge pages and what ONNX
+// Runtime packs anew by the instances of an engine.
 //
 // Texts whose request is finished (answered, expired, cancelled) are dropped before they cost anything. An error fails
 // the batch it happened in, never the instance.
@@ -41,6 +41,7 @@ struct Options {
   int packed_callers = 0;                       ///< Instances of a packed model; 0: instances x threads.
   std::vector<std::vector<int>> instance_cpus;  ///< Logical CPUs, one list per instance; empty: not pinned.
   bool spinning = false;
+  bool huge_pages = true;  ///< For a packed model's weights; see session::SharedWeights.
   bool memory_pattern = false;
   /// Of intermediate tensors, per instance; 0: unbounded. Instances share one arena of the process, so the bound that
   /// holds is this times `instances`, as the first engine of the process says.

@@ -61,6 +61,7 @@ models::ModelOptions model_options_of(const PipelineOptions& options) {
   model.engine.packed_callers = options.packed_callers;
   model.engine.instance_cpus = options.instance_cpus;
   model.engine.spinning = options.spinning;
+  model.engine.huge_pages = options.huge_pages;
   model.engine.memory_pattern = options.memory_pattern;
   model.engine.arena_limit_bytes = options.arena_limit_bytes;
   model.max_tokens = options.max_tokens;

@@ -47,6 +47,7 @@ struct PipelineOptions {
   int packed_callers = 0;  ///< Threads that compute a packed model, each alone; 0: instances times threads.
   std::vector<std::vector<int>> instance_cpus;  ///< Pinning per instance; empty: not pinned.
   bool spinning = false;
+  bool huge_pages = true;  ///< For weights of packed models.
   bool memory_pattern = false;
   std::size_t arena_limit_bytes = 0;
 
