@@ -9,9 +9,8 @@ namespace weir::ops {
 namespace {
 
 constexpr const char* kPrecisionNames[] = {"fp32", "bf16", "int8"};
-constexpr kernels::AttentionPrecision kPrecisions[] = {kernels::AttentionPrecision::kFp32,
-                                                       kernels::AttentionPrecision::kBf16,
-                                                       kernels::AttentionPrecision::kInt8};
+constexpr kernels::AttentionPrecision kPrecisions[] = {
+    kernels::AttentionPrecision::kFp32, kernels::AttentionPrecision::kBf16, kernels::AttentionPrecision::kInt8};
 
 // Inputs
 constexpr std::size_t kRelativeBias = 2;

@@ -86,7 +86,7 @@ inline KeyRange buckets_of_text(const AttentionOptions& options, std::size_t tok
 
 /// One head's table of positions, from the first bucket of the text on.
 inline Factor<float> positions_of_head(const float* table, const Attention& args, const HeadView& view,
-                              const KeyRange& buckets) {
+                                       const KeyRange& buckets) {
   const std::size_t stride = args.options.position_stride;
   return {table + view.head * view.head_size * stride + buckets.begin, stride};
 }
@@ -102,8 +102,8 @@ inline void score_key_positions(const Attention& args, const HeadView& view, std
   const std::size_t width = scratch.buckets.size();
   pack_rows(view.key, first, rows, view.head_size, broadcast(args.scale), scratch.query, columns);
   multiply_rows<Fp32Products, rows>({scratch.query, columns}, view.head_size,
-                      positions_of_head(args.options.position_queries, args, view, scratch.buckets), width,
-                      StoreSink{scratch.key_positions + first * width, width});
+                                    positions_of_head(args.options.position_queries, args, view, scratch.buckets),
+                                    width, StoreSink{scratch.key_positions + first * width, width});
 }
 
 /// Adds to `rows` rows of scores what content and position score against each other.
@@ -116,8 +116,8 @@ inline void add_position_scores(const Attention& args, const HeadView& view, std
   if (options.position_keys != nullptr) {
     const std::size_t columns = (view.head_size + kLanes - 1) / kLanes * kLanes;
     multiply_rows<Fp32Products, rows>({scratch.query, columns}, view.head_size,
-                        positions_of_head(options.position_keys, args, view, scratch.buckets), width,
-                        StoreSink{scratch.query_positions, width});
+                                      positions_of_head(options.position_keys, args, view, scratch.buckets), width,
+                                      StoreSink{scratch.query_positions, width});
   }
   for (std::size_t r = 0; r < rows; ++r) {
     float* scores = scratch.scores + r * stride;
@@ -143,13 +143,14 @@ inline void attend_rows(const Attention& args, const HeadView& view, std::size_t
   const std::size_t padded = (keys.size() + kLanes - 1) / kLanes * kLanes;
   const std::size_t sums_stride = (view.head_size + kLanes - 1) / kLanes * kLanes;
   pack_rows(view.query, first, rows, view.head_size, broadcast(args.scale), scratch.query, sums_stride);
-  multiply_rows<Fp32Products, rows>({scratch.query, sums_stride}, view.head_size, {scratch.keys + keys.begin, stride}, padded,
-                      StoreSink{scratch.scores, stride});
+  multiply_rows<Fp32Products, rows>({scratch.query, sums_stride}, view.head_size, {scratch.keys + keys.begin, stride},
+                                    padded, StoreSink{scratch.scores, stride});
   if (args.options.buckets != nullptr) add_position_scores<rows>(args, view, first, keys, scratch);
   float inverse[rows];
   softmax_numerators(args, view, first, rows, keys, {scratch.scores, stride}, inverse);
-  multiply_rows<Fp32Products, rows>({scratch.scores, stride}, keys.size(), {scratch.values + keys.begin * sums_stride, sums_stride},
-                      sums_stride, StoreSink{scratch.sums, sums_stride});
+  multiply_rows<Fp32Products, rows>({scratch.scores, stride}, keys.size(),
+                                    {scratch.values + keys.begin * sums_stride, sums_stride}, sums_stride,
+                                    StoreSink{scratch.sums, sums_stride});
   for (int r = 0; r < rows; ++r) {
     float* out = view.out + (first + r) * view.out_stride;
     const F32x16 factor = broadcast(inverse[r]);
@@ -181,13 +182,12 @@ inline void attention_fp32(const Attention& args, const AttentionRange& range, f
       parts.query_positions = parts.sums + kQueryRows * columns;
       parts.key_positions = parts.query_positions + kQueryRows * parts.buckets.size();
       if (args.options.position_queries != nullptr) {
-        for_each_block<kQueryRows>(view.tokens, [&](std::size_t i, std::size_t rows) {
-          score_key_positions(args, view, i, rows, parts);
-        });
+        for_each_block<kQueryRows>(
+            view.tokens, [&](std::size_t i, std::size_t rows) { score_key_positions(args, view, i, rows, parts); });
       }
     }
     for_each_block<kQueryRows>(view.tokens,
-                   [&](std::size_t i, std::size_t rows) { attend_rows(args, view, i, rows, parts); });
+                               [&](std::size_t i, std::size_t rows) { attend_rows(args, view, i, rows, parts); });
   });
 }
 

@@ -18,10 +18,12 @@ namespace {
 
 struct Vnni256 {
   static I32x16 dot_bytes(I32x16 sum, I32x16 x, I32x16 factor) {
-    return {_mm256_dpbusd_avx_epi32(sum.low, x.low, factor.low), _mm256_dpbusd_avx_epi32(sum.high, x.high, factor.high)};
+    return {_mm256_dpbusd_avx_epi32(sum.low, x.low, factor.low),
+            _mm256_dpbusd_avx_epi32(sum.high, x.high, factor.high)};
   }
   static I32x16 dot_pairs(I32x16 sum, I32x16 x, I32x16 factor) {
-    return {_mm256_dpwssd_avx_epi32(sum.low, x.low, factor.low), _mm256_dpwssd_avx_epi32(sum.high, x.high, factor.high)};
+    return {_mm256_dpwssd_avx_epi32(sum.low, x.low, factor.low),
+            _mm256_dpwssd_avx_epi32(sum.high, x.high, factor.high)};
   }
 };
 
