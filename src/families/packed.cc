@@ -15,7 +15,7 @@ using onnx::ElementType;
 
 class PackedWriter {
  public:
-  PackedWriter(const Encoder& encoder, ModelGraph& model, PackedNumbers numbers)
+  PackedWriter(const Encoder& encoder, ModelGraph& model, const PackedNumbers& numbers)
       : encoder_(encoder),
         model_(model),
         graph_(model.graph()),
@@ -161,7 +161,7 @@ Status check_packed(const Encoder& encoder) {
                flag);
 }
 
-std::string add_packed_encoder(const Encoder& encoder, ModelGraph& model, PackedNumbers numbers) {
+std::string add_packed_encoder(const Encoder& encoder, ModelGraph& model, const PackedNumbers& numbers) {
   return PackedWriter(encoder, model, numbers).write();
 }
 

@@ -15,6 +15,6 @@ Status check_packed(const Encoder& encoder);
 
 /// Adds inputs and encoder. Returns the last hidden states, fp32 [tokens, hidden]; packed_heads.h makes outputs of
 /// them.
-std::string add_packed_encoder(const Encoder& encoder, ModelGraph& model, PackedNumbers numbers);
+std::string add_packed_encoder(const Encoder& encoder, ModelGraph& model, const PackedNumbers& numbers);
 
 }  // namespace weir::families
