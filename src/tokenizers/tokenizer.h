@@ -37,6 +37,9 @@ struct Encoding {
   std::vector<Offset> offsets;
   std::vector<std::uint8_t> special;     ///< 1 where the post-processor added the token.
   std::uint32_t untruncated_tokens = 0;  ///< Tokens the whole text has, special ones included.
+  /// The last ones that no token attends to, put there by whoever encoded the text for a model that has such (ColBERT's
+  /// queries). A tokenizer makes none.
+  std::uint32_t unattended_tokens = 0;
 };
 
 enum class Side { kLeft, kRight };  ///< Which end of a text truncation removes.

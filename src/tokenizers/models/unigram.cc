@@ -1,7 +1,11 @@
 // Unigram: of all ways to cut a piece into tokens, the one with the largest sum of scores (Viterbi's algorithm, from
 // the left, a later way only when it is strictly better).
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iterator>
 #include <limits>
+#include <string>
 
 #include "tokenizers/models/makers.h"
 #include "tokenizers/models/piece_cache.h"
@@ -145,6 +149,43 @@ class Unigram final : public Model {
   std::array<std::int32_t, 256> byte_ids_{};
 };
 
+/// A power of ten, rounded once.
+double power_of_ten(int exponent) {
+  const std::string text = "1e" + std::to_string(exponent);
+  double value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// A score as the `tokenizers` package has it. Its reader takes the decimal digits for a whole number, which is
+/// rounded, and divides that by a power of ten, which rounds again: a quarter of a vocabulary's scores are one unit in
+/// the last place off, and of two ways that add up to the same, another one may win. What counts are the shortest
+/// digits of the score, which is how such files are written.
+double as_reference_reads(double score) {
+  constexpr int kMostPower = 308;
+  if (score == 0) return score;
+  char text[32];
+  const char* end = std::to_chars(std::begin(text), std::end(text), std::abs(score), std::chars_format::scientific).ptr;
+  std::uint64_t digits = 0;
+  int exponent = 0;
+  const char* at = text;
+  for (bool is_fraction = false; *at != 'e'; ++at) {
+    if (*at == '.') {
+      is_fraction = true;
+      continue;
+    }
+    digits = digits * 10 + static_cast<std::uint64_t>(*at - '0');
+    exponent -= is_fraction ? 1 : 0;
+  }
+  int shift = 0;
+  std::from_chars(at + (at[1] == '+' ? 2 : 1), end, shift);
+  exponent += shift;
+  auto value = static_cast<double>(digits);
+  for (; exponent < -kMostPower; exponent += kMostPower) value /= power_of_ten(kMostPower);
+  value = exponent < 0 ? value / power_of_ten(-exponent) : value * power_of_ten(exponent);
+  return std::copysign(value, score);
+}
+
 struct Scored {
   Vocabulary vocabulary;
   std::vector<double> scores;
@@ -163,7 +204,7 @@ Result<Scored> read_vocabulary(const json::Object& config) {
       return Error(ErrorKind::kCorrupt, path + ": too many tokens", path);
     }
     result.vocabulary.add(token, static_cast<std::int32_t>(result.scores.size()));
-    result.scores.push_back(score);
+    result.scores.push_back(as_reference_reads(score));
   }
   return result;
 }

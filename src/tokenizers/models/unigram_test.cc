@@ -32,6 +32,22 @@ TEST_F(UnigramTest, TakesTheBestSum) {
   EXPECT_EQ(tokens(**model, "abd"), (std::vector<Token>{{6, 0, 2}, {4, 2, 3}}));
 }
 
+/// What the package gives for them: its reader makes the first two scores the same number, and the last two differ.
+TEST_F(UnigramTest, ScoresAreRoundedAsThePackageDoes) {
+  const auto even = make(R"({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["x", -7.25442106554148],
+    ["y", 0.0], ["xy", -7.2544210655414805]]})");
+  ASSERT_TRUE(even.ok());
+  EXPECT_EQ(tokens(**even, "xy"), (std::vector<Token>{{3, 0, 2}}));
+  const auto uneven = make(R"({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["x", -3.8489016934024187],
+    ["y", 0.0], ["xy", -3.8489016934024187], ["z", -3.8489016934024183], ["zy", -3.8489016934024187],
+    ["w", -1e-7], ["wy", -1e-07], ["v", -250.0], ["vy", -2.5e2]]})");
+  ASSERT_TRUE(uneven.ok());
+  EXPECT_EQ(tokens(**uneven, "xy"), (std::vector<Token>{{3, 0, 2}}));
+  EXPECT_EQ(tokens(**uneven, "zy"), (std::vector<Token>{{5, 0, 2}}));
+  EXPECT_EQ(tokens(**uneven, "wy"), (std::vector<Token>{{7, 0, 2}}));
+  EXPECT_EQ(tokens(**uneven, "vy"), (std::vector<Token>{{9, 0, 2}}));
+}
+
 TEST_F(UnigramTest, JoinsUnknownCharacters) {
   const auto model = make(kModel);
   EXPECT_EQ(tokens(**model, "axéb"), (std::vector<Token>{{1, 0, 1}, {0, 1, 4}, {2, 4, 5}}));
