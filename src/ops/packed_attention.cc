@@ -21,6 +21,7 @@ constexpr std::size_t kWindow = 6;
 constexpr std::size_t kPositionKeys = 7;
 constexpr std::size_t kPositionQueries = 8;
 constexpr std::size_t kPositionBuckets = 9;
+constexpr std::size_t kKeys = 10;
 
 constexpr std::int64_t kMostHeads = 1 << 16;
 constexpr std::int64_t kLargestHead = 1 << 16;
@@ -102,6 +103,24 @@ Status read_position_tables(const Call& call, std::size_t longest_text, kernels:
   return {};
 }
 
+/// kInvalidArgument when a token would see no key: it has `window` tokens, or all, to each side.
+Result<const std::uint32_t*> read_keys(const Call& call, const Texts& texts, std::size_t window) {
+  WEIR_ASSIGN_OR_RETURN(const auto given, call.vector<std::int64_t>(kKeys, "keys", texts.count()));
+  WEIR_ASSIGN_OR_RETURN(std::uint32_t * keys, scratch<std::uint32_t>(Slot::kKeys, given.size()));
+  for (std::size_t t = 0; t < given.size(); ++t) {
+    const std::int64_t tokens = texts.offsets[t + 1] - texts.offsets[t];
+    const bool sees_all = window == 0 || window >= static_cast<std::size_t>(tokens);
+    const std::int64_t least = sees_all ? 1 : tokens - static_cast<std::int64_t>(window);
+    if (given[t] < least || given[t] > tokens) {
+      return bad_input("keys", "is " + std::to_string(given[t]) + " at text " + std::to_string(t) + " of " +
+                                   std::to_string(tokens) + " tokens; it must be from " + std::to_string(least) +
+                                   " to " + std::to_string(tokens));
+    }
+    keys[t] = static_cast<std::uint32_t>(given[t]);
+  }
+  return keys;
+}
+
 /// Pairs of text and head, taken by whichever thread is free: they differ in cost by the square of their lengths.
 void attend(const Call& call, const kernels::AttentionVariant& variant, const kernels::Attention& args,
             const Texts& texts, std::size_t threads, float* work, std::size_t work_floats) {
@@ -118,7 +137,7 @@ void attend(const Call& call, const kernels::AttentionVariant& variant, const ke
   });
 }
 
-/// The same with token `first` as the first one; offsets and out are for the caller to set.
+/// The same with token `first` as the first one; offsets, keys and out are for the caller to set.
 kernels::Attention from_token(const kernels::Attention& args, std::size_t first) {
   kernels::Attention text = args;
   const std::size_t skipped = first * args.stride;
@@ -221,6 +240,7 @@ Status PackedAttention::attend_texts(const kernels::AttentionVariant& variant, c
     const std::uint32_t offsets[] = {0, last - first};
     kernels::Attention text = from_token(args, first);
     text.offsets = offsets;
+    if (args.keys != nullptr) text.keys = args.keys + t;
     text.out = context;
     variant.run(text, {0, 1, 0, heads_}, work);
     writer_.write_range(context, {first, last}, out);
@@ -238,6 +258,9 @@ Status PackedAttention::compute(Call& call) const {
   args.out = out.values;
   args.out_stride = hidden;
   WEIR_RETURN_IF_ERROR(read_options(call, texts.longest, args));
+  if (call.has_input(kKeys)) {
+    WEIR_ASSIGN_OR_RETURN(args.keys, read_keys(call, texts, args.options.window));
+  }
   const std::size_t threads = useful_threads(score_products(texts, args), kProductsWorthAThread, threads_);
   const std::size_t work_floats = kernels::attention_scratch_floats(texts.longest, args.head_size, args.options);
   WEIR_ASSIGN_OR_RETURN(float* work, scratch<float>(Slot::kWork, threads * work_floats));

@@ -3,6 +3,9 @@
 //   query_key_value float [tokens, 3 * hidden] or bfloat16 [tokens, stride] (rows.h), offsets int64 [texts + 1]
 //   → rows (rows.h)
 //
+// An optional input `keys` int64 [texts] says how many of a text's tokens, from the first on, are attended to; without
+// it all are. Each text has at least one, and of a window's layer so many that no token sees none.
+//
 // What a family adds, each an optional input:
 //
 //   relative_bias [heads, 2 * reach + 1]   added to the scores, by the distance from query to key, plus reach
@@ -40,6 +43,7 @@ class PackedAttention {
                                      optional(kInt64Port),
                                      optional(kFloatPort),
                                      optional(kFloatPort),
+                                     optional(kInt64Port),
                                      optional(kInt64Port)};
   static constexpr auto& kOutputs = kRowsPorts;
 

@@ -39,6 +39,7 @@ struct Options {
   std::int64_t head_size = 0;  ///< 0: the attribute is left out.
   Input position_keys, position_queries;
   std::vector<std::int64_t> position_buckets;
+  std::vector<std::int64_t> keys;  ///< Not a constant: an input of the graph.
 };
 
 class PackedAttentionTest : public ::testing::Test {
@@ -85,6 +86,10 @@ class PackedAttentionTest : public ::testing::Test {
     add("position_keys", options.position_keys);
     add("position_queries", options.position_queries);
     add_integers("position_buckets", options.position_buckets);
+    if (!options.keys.empty()) {
+      graph.input("keys", onnx::ElementType::kInt64, {"keys"});
+      inputs.emplace_back("keys");
+    }
     while (inputs.back().empty()) inputs.pop_back();
     onnx::Attributes attributes = {{"heads", kHeads}, {"scale", 0.5f}, {"precision", fp32}, {"rows", fp32}};
     if (options.head_size != 0) attributes.emplace_back("head_size", options.head_size);
@@ -105,6 +110,7 @@ class PackedAttentionTest : public ::testing::Test {
     batch.rows = 1;
     batch.input_ids = ids;
     batch.offsets = offsets;
+    batch.keys = options.keys;
     WEIR_ASSIGN_OR_RETURN(const auto output, session->run(batch, "out"));
     return Values(output.values().begin(), output.values().end());
   }
@@ -141,6 +147,12 @@ Options sized(bool bf16, std::int64_t head_size) {
   Options options;
   options.bf16 = bf16;
   options.head_size = head_size;
+  return options;
+}
+
+Options attending(std::vector<std::int64_t> keys) {
+  Options options;
+  options.keys = std::move(keys);
   return options;
 }
 
@@ -213,6 +225,24 @@ TEST_F(PackedAttentionTest, WrongShapesAreRefused) {
   expect_refused(windowed({0}), "input 'window' is 0; it must be at least 1");
   expect_refused(windowed({-3}), "input 'window' is -3");
   expect_refused(windowed({1, 2}), "input 'window' has 2 elements instead of 1");
+}
+
+TEST_F(PackedAttentionTest, OnlySoManyTokensAreAttendedTo) {
+  const Values all = vector(attending({5}));
+  EXPECT_EQ(all, vector({}));
+  EXPECT_NE(vector(attending({2})), all);
+  Options in_window = windowed({2});
+  in_window.keys = {3};
+  EXPECT_EQ(vector(in_window).size(), all.size());
+}
+
+TEST_F(PackedAttentionTest, WrongKeysAreRefused) {
+  expect_refused(attending({0}), "input 'keys' is 0 at text 0 of 5 tokens; it must be from 1 to 5");
+  expect_refused(attending({-1}), "input 'keys' is -1 at text 0");
+  expect_refused(attending({6}), "input 'keys' is 6 at text 0");
+  Options in_window = windowed({2});
+  in_window.keys = {2};
+  expect_refused(in_window, "input 'keys' is 2 at text 0 of 5 tokens; it must be from 3 to 5");
 }
 
 TEST_F(PackedAttentionTest, WrongTablesOfPositionsAreRefused) {

@@ -10,7 +10,7 @@
 namespace weir::ops {
 
 /// What a thread may hold at the same time.
-enum class Slot : std::uint8_t { kOffsets, kIds, kSegments, kRows, kWork };
+enum class Slot : std::uint8_t { kOffsets, kKeys, kIds, kSegments, kRows, kWork };
 
 /// `bytes` bytes at a multiple of 64, valid until the thread asks for the same slot again. kInternal: no memory.
 Result<void*> scratch_bytes(Slot slot, std::size_t bytes);

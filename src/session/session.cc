@@ -126,6 +126,7 @@ std::span<const std::int64_t> values_of(const Batch& batch, const std::string& i
   if (input == "attention_mask") return batch.attention_mask;
   if (input == "token_type_ids") return batch.token_type_ids;
   if (input == "offsets") return batch.offsets;
+  if (input == "keys") return batch.keys;
   return {};
 }
 
@@ -135,7 +136,9 @@ std::vector<std::int64_t> shape_of(const Batch& batch, const std::string& input)
   const auto rows = static_cast<std::int64_t>(batch.rows);
   const auto columns = static_cast<std::int64_t>(batch.columns);
   if (batch.offsets.empty() && size == rows * columns) return {rows, columns};
-  const std::int64_t wanted = input == "offsets" ? rows + 1 : static_cast<std::int64_t>(batch.input_ids.size());
+  const std::int64_t wanted = input == "offsets" ? rows + 1
+                              : input == "keys"  ? rows
+                                                 : static_cast<std::int64_t>(batch.input_ids.size());
   if (!batch.offsets.empty() && size == wanted) return {size};
   return {};
 }

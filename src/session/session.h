@@ -72,6 +72,7 @@ struct Batch {
   std::span<const std::int64_t> attention_mask;
   std::span<const std::int64_t> token_type_ids;  ///< Empty when the graph does not take them.
   std::span<const std::int64_t> offsets = {};    ///< [rows + 1] of packed texts; empty: padded.
+  std::span<const std::int64_t> keys = {};       ///< [rows] of packed texts, where the graph takes them.
 };
 
 /// An output, row-major, owned by the session's arena until destroyed or the session's next run() on the same thread.

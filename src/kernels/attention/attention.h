@@ -1,7 +1,8 @@
-// Self-attention over packed texts: each text attends to its own tokens only, nothing is padded or masked.
+// Self-attention over packed texts: each text attends to its own tokens only, nothing is padded or masked. A text's
+// keys are all its tokens, or the first few of them.
 //
 //   for every text (tokens offsets[t] .. offsets[t + 1]), head h, token i:
-//     s[j] = scale * <q_i, k_j> + bias(h, i, j)        j over the text's tokens (within the window)
+//     s[j] = scale * <q_i, k_j> + bias(h, i, j)        j over the text's keys (within the window)
 //     out_i = sum_j softmax(s)[j] * v_j
 //
 // Shapes: query, key, value [tokens][stride >= heads * head_size], head h in columns h * head_size on; usually three
@@ -63,6 +64,9 @@ struct Attention {
   const std::uint16_t* value_bf16 = nullptr;
   std::size_t stride = 0;
   const std::uint32_t* offsets = nullptr;
+  /// [texts]: how many of a text's tokens, from the first on, are attended to; from 1 to all, and with a window at
+  /// least all but that many, so that no token sees none. Null: all.
+  const std::uint32_t* keys = nullptr;
   std::size_t heads = 0;
   std::size_t head_size = 0;
   float scale = 1.0f;

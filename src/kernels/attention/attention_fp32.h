@@ -20,7 +20,7 @@ struct Fp32Products {
 
 /// Up to 16 x 16 keys transposed, through copies with zeros around them.
 inline void transpose_part(const HeadView& view, std::size_t j, std::size_t c, float* out, std::size_t stride) {
-  const std::size_t rows = view.tokens - j < kLanes ? view.tokens - j : kLanes;
+  const std::size_t rows = view.keys - j < kLanes ? view.keys - j : kLanes;
   const std::size_t columns = view.head_size - c < kLanes ? view.head_size - c : kLanes;
   alignas(64) float part[kLanes * kLanes];
   for (std::size_t r = 0; r < kLanes; ++r) {
@@ -34,11 +34,11 @@ inline void transpose_part(const HeadView& view, std::size_t j, std::size_t c, f
   }
 }
 
-/// out [head_size][stride], columns from the text's end up to the next multiple of 16 zero.
+/// out [head_size][stride], columns from the last key's end up to the next multiple of 16 zero.
 inline void transpose_keys(const HeadView& view, std::size_t stride, float* out) {
-  for (std::size_t j = 0; j < view.tokens; j += kLanes) {
+  for (std::size_t j = 0; j < view.keys; j += kLanes) {
     for (std::size_t c = 0; c < view.head_size; c += kLanes) {
-      const bool whole = view.tokens - j >= kLanes && view.head_size - c >= kLanes;
+      const bool whole = view.keys - j >= kLanes && view.head_size - c >= kLanes;
       float* to = out + c * stride + j;
       if (whole && view.key.bf16 == nullptr) {
         transpose_16x16(view.key.fp32 + j * view.key.stride + c, view.key.stride, to, stride);
@@ -139,7 +139,7 @@ inline void attend_rows(const Attention& args, const HeadView& view, std::size_t
     if (count != rows) return attend_rows<rows - 1>(args, view, first, count, scratch);
   }
   const std::size_t stride = row_stride(view.tokens);
-  const KeyRange keys = keys_of_rows(args.options, first, first + rows, view.tokens);
+  const KeyRange keys = keys_of_rows(args.options, first, first + rows, view.keys);
   const std::size_t padded = (keys.size() + kLanes - 1) / kLanes * kLanes;
   const std::size_t sums_stride = (view.head_size + kLanes - 1) / kLanes * kLanes;
   pack_rows(view.query, first, rows, view.head_size, broadcast(args.scale), scratch.query, sums_stride);
@@ -176,14 +176,14 @@ inline void attention_fp32(const Attention& args, const AttentionRange& range, f
     parts.scores = parts.query + kQueryRows * columns;
     parts.sums = parts.scores + kQueryRows * stride;
     transpose_keys(view, stride, parts.keys);
-    pack_rows(view.value, 0, view.tokens, view.head_size, broadcast(1.0f), parts.values, columns);
+    pack_rows(view.value, 0, view.keys, view.head_size, broadcast(1.0f), parts.values, columns);
     if (args.options.buckets != nullptr) {
       parts.buckets = buckets_of_text(args.options, view.tokens);
       parts.query_positions = parts.sums + kQueryRows * columns;
       parts.key_positions = parts.query_positions + kQueryRows * parts.buckets.size();
       if (args.options.position_queries != nullptr) {
         for_each_block<kQueryRows>(
-            view.tokens, [&](std::size_t i, std::size_t rows) { score_key_positions(args, view, i, rows, parts); });
+            view.keys, [&](std::size_t i, std::size_t rows) { score_key_positions(args, view, i, rows, parts); });
       }
     }
     for_each_block<kQueryRows>(view.tokens,

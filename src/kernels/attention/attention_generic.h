@@ -56,6 +56,7 @@ struct HeadView {
   float* out;
   std::size_t out_stride;
   std::size_t tokens;
+  std::size_t keys;  ///< The first tokens: those that are attended to.
   std::size_t head_size;
   std::size_t head;
 };
@@ -66,13 +67,15 @@ inline bool has_bias(const AttentionOptions& options) {
 
 inline HeadView head_view(const Attention& args, std::size_t text, std::size_t head) {
   const std::size_t first = args.offsets[text];
+  const std::size_t tokens = args.offsets[text + 1] - first;
   const std::size_t in = first * args.stride + head * args.head_size;
   return {InputRows{args.query, args.query_bf16, args.stride}.from(in),
           InputRows{args.key, args.key_bf16, args.stride}.from(in),
           InputRows{args.value, args.value_bf16, args.stride}.from(in),
           args.out + first * args.out_stride + head * args.head_size,
           args.out_stride,
-          args.offsets[text + 1] - first,
+          tokens,
+          args.keys == nullptr ? tokens : args.keys[text],
           args.head_size,
           head};
 }
@@ -111,17 +114,18 @@ struct KeyRange {
   std::size_t size() const { return end - begin; }
 };
 
-/// The tokens that token i sees.
-inline KeyRange visible_keys(const AttentionOptions& options, std::size_t i, std::size_t tokens) {
-  if (options.window == 0) return {0, tokens};
+/// Those of `keys` that token i sees.
+inline KeyRange visible_keys(const AttentionOptions& options, std::size_t i, std::size_t keys) {
+  if (options.window == 0) return {0, keys};
   const std::size_t begin = i > options.window ? i - options.window : 0;
-  return {begin, tokens - i > options.window ? i + options.window + 1 : tokens};
+  const std::size_t end = i + options.window + 1;
+  return {begin, end < keys ? end : keys};
 }
 
 /// All that tokens first .. last - 1 see. Weights before it would be 0: the sums that leave them out are the same.
-inline KeyRange keys_of_rows(const AttentionOptions& options, std::size_t first, std::size_t last, std::size_t tokens) {
-  const std::size_t begin = visible_keys(options, first, tokens).begin;
-  return {begin / kLanes * kLanes, visible_keys(options, last - 1, tokens).end};
+inline KeyRange keys_of_rows(const AttentionOptions& options, std::size_t first, std::size_t last, std::size_t keys) {
+  const std::size_t begin = visible_keys(options, first, keys).begin;
+  return {begin / kLanes * kLanes, visible_keys(options, last - 1, keys).end};
 }
 
 inline std::size_t clamp_to(const KeyRange& keys, std::size_t j) {
@@ -142,9 +146,8 @@ inline void add_relative_bias(const AttentionOptions& options, std::size_t head,
       store_lanes(at, add(load_lanes(at, lanes), bias(c, lanes)), lanes);
     });
   };
-  const float* const within = table + (near + reach - i);
   add_to(keys.begin, near, [&](std::size_t, int) { return broadcast(table[0]); });
-  add_to(near, far, [&](std::size_t c, int lanes) { return load_lanes(within + c, lanes); });
+  add_to(near, far, [&](std::size_t c, int lanes) { return load_lanes(table + (near + reach - i) + c, lanes); });
   add_to(far, keys.end, [&](std::size_t, int) { return broadcast(table[2 * reach]); });
 }
 
@@ -168,7 +171,7 @@ inline void apply_options(const Attention& args, const HeadView& view, std::size
   if (options.relative_bias != nullptr) add_relative_bias(options, view.head, i, keys, scores);
   if (options.alibi_slopes != nullptr) add_alibi(options.alibi_slopes[view.head], i, keys, scores);
   if (options.window == 0) return;
-  const KeyRange visible = visible_keys(options, i, view.tokens);
+  const KeyRange visible = visible_keys(options, i, view.keys);
   for (std::size_t j = keys.begin; j < visible.begin; ++j) scores[j - keys.begin] = kHidden;
   for (std::size_t j = visible.end; j < keys.end; ++j) scores[j - keys.begin] = kHidden;
 }
@@ -190,7 +193,8 @@ inline float largest_score(const float* scores, std::size_t tokens) {
   return reduce_max(max(peak[0], peak[1]));
 }
 
-/// Turns a row of scores into e^(score - peak), 0 from the text's end up to the next multiple of 16; returns their sum.
+/// Turns a row of scores into e^(score - peak), 0 from the last key's end up to the next multiple of 16; returns their
+/// sum.
 inline float exponentiate(float* scores, std::size_t tokens, float peak) {
   constexpr int kTogether = 4;
   const F32x16 top = broadcast(peak);
@@ -239,7 +243,7 @@ inline void softmax_numerators(const Attention& args, const HeadView& view, std:
   for (std::size_t r = 0; r < count; ++r) {
     float sum = exponentiate(scores.row(r), keys.size(), peak[r]);
     if (args.options.window != 0) {
-      sum = forget_hidden(visible_keys(args.options, first + r, view.tokens), keys, scores.row(r));
+      sum = forget_hidden(visible_keys(args.options, first + r, view.keys), keys, scores.row(r));
     }
     inverse[r] = 1.0f / sum;
   }

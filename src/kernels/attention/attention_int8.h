@@ -194,10 +194,10 @@ inline void quantize_queries(const HeadView& view, float scale, const Int8Head& 
 }
 
 /// Makes minus infinity the score of what lies behind the last key, up to the next 64: -2^30 * 1e30.
-inline void hide_padding(std::size_t tokens, const Int8Head& head) {
+inline void hide_padding(std::size_t keys, const Int8Head& head) {
   constexpr std::int32_t kFarBelow = -(1 << 30);
-  const std::size_t padded = up_to_multiple(tokens, kWeightsTogether);
-  for (std::size_t j = tokens; j < padded; ++j) {
+  const std::size_t padded = up_to_multiple(keys, kWeightsTogether);
+  for (std::size_t j = keys; j < padded; ++j) {
     head.key_start[j] = kFarBelow;
     head.key_steps[j] = 1e30f;
   }
@@ -208,8 +208,8 @@ inline void quantize_keys(const HeadView& view, const Int8Head& head) {
   constexpr std::size_t kGroupsTogether = 8;
   std::int32_t* const rows_of_keys = reinterpret_cast<std::int32_t*>(head.scores);  // not needed yet
   with_rows(view.key, view.head_size, [&](const auto& rows) {
-    for (std::size_t j = 0; j < view.tokens; j += kLanes) {
-      const std::size_t count = view.tokens - j < kLanes ? view.tokens - j : kLanes;
+    for (std::size_t j = 0; j < view.keys; j += kLanes) {
+      const std::size_t count = view.keys - j < kLanes ? view.keys - j : kLanes;
       store(head.key_steps + j, quantize_rows<Form>(rows, j, count, head, 1.0f, 0.0f, rows_of_keys));
       for (std::size_t g = 0; g < head.groups; g += kGroupsTogether) {
         transpose_16x8(reinterpret_cast<const float*>(rows_of_keys) + g, head.groups,
@@ -217,8 +217,8 @@ inline void quantize_keys(const HeadView& view, const Int8Head& head) {
       }
     }
   });
-  Form::fill_start(head, up_to_multiple(view.tokens, kLanes));
-  hide_padding(view.tokens, head);
+  Form::fill_start(head, up_to_multiple(view.keys, kLanes));
+  hide_padding(view.keys, head);
 }
 
 /// Makes the steps of values what weights are multiplied with, and value_factor what undoes it.
@@ -244,7 +244,7 @@ inline void quantize_values(const HeadView& view, Int8Head& head) {
     std::size_t count[kParts];
     for (int part = 0; part < kParts; ++part) {
       const std::size_t first = block + part * kLanes;
-      count[part] = first >= view.tokens ? 0 : view.tokens - first < kLanes ? view.tokens - first : kLanes;
+      count[part] = first >= view.keys ? 0 : view.keys - first < kLanes ? view.keys - first : kLanes;
       const F32x16 steps = steps_of_rows(rows, first, count[part], head.columns, 1.0f, per_unit[part]);
       store(head.value_steps + first, steps);
     }
@@ -260,7 +260,7 @@ inline void quantize_values(const HeadView& view, Int8Head& head) {
       }
     }
   };
-  const std::size_t padded = up_to_multiple(view.tokens, Form::kKeysTogether);
+  const std::size_t padded = up_to_multiple(view.keys, Form::kKeysTogether);
   with_rows(view.value, view.head_size, [&](const auto& rows) {
     for (std::size_t block = 0; block < padded; block += Form::kKeysTogether) quantize_block(rows, block);
   });
@@ -423,7 +423,7 @@ inline void sum_values(std::size_t count, const KeyRange& keys, const Int8Head& 
 template <class Form>
 inline void attend_block(const Attention& args, const HeadView& view, std::size_t first, std::size_t count,
                          const Int8Head& head) {
-  KeyRange keys = keys_of_rows(args.options, first, first + count, view.tokens);
+  KeyRange keys = keys_of_rows(args.options, first, first + count, view.keys);
   keys.begin = keys.begin / kWeightsTogether * kWeightsTogether;
   Form::multiply_scores(head, first, count, keys);
   alignas(64) float factors[kLanes];

@@ -27,6 +27,14 @@ class Problem {
   }
   std::size_t tokens() const { return offsets[offsets.size() - 1]; }
   std::size_t texts() const { return offsets.size() - 1; }
+  /// From here on only so many of each text's tokens are attended to.
+  void attend_to(const std::vector<std::uint32_t>& counts) {
+    keys = std::make_unique<Guarded<std::uint32_t>>(counts.size());
+    std::copy(counts.begin(), counts.end(), keys->begin());
+  }
+  std::size_t keys_of(std::size_t text) const {
+    return keys != nullptr ? (*keys)[text] : offsets[text + 1] - offsets[text];
+  }
   /// From here on the inputs are given in bf16, rounded; qkv holds their values.
   void narrow() {
     halves = std::make_unique<Guarded<std::uint16_t>>(qkv->size());
@@ -51,6 +59,7 @@ class Problem {
     }
     a.stride = 3 * hidden();
     a.offsets = offsets.data();
+    if (keys != nullptr) a.keys = keys->data();
     a.heads = heads_;
     a.head_size = head_size_;
     a.scale = 1.0f / std::sqrt(static_cast<float>(head_size_));
@@ -84,7 +93,7 @@ class Problem {
   /// The formula of the header, in double precision.
   void exact(std::size_t text, std::size_t head, std::size_t i, std::vector<double>& out) const {
     const std::size_t first = offsets[text];
-    const std::size_t count = offsets[text + 1] - first;
+    const std::size_t count = keys_of(text);
     const float* q = qkv->data() + (first + i) * 3 * hidden() + head * head_size_;
     std::vector<double> weight(count);
     double sum = 0;
@@ -133,6 +142,7 @@ class Problem {
   Guarded<std::uint32_t> offsets;
   std::unique_ptr<Guarded<float>> qkv;
   std::unique_ptr<Guarded<std::uint16_t>> halves;
+  std::unique_ptr<Guarded<std::uint32_t>> keys;
   AttentionOptions options;
   std::size_t longest = 0;
 
@@ -206,6 +216,47 @@ TEST(Attention, OptionsOfOtherFamilies) {
   check_all_variants(problem, "a window beyond the text");
 }
 
+TEST(Attention, OnlyTheFirstTokensAreAttendedTo) {
+  const std::vector<std::size_t> lengths = {0, 1, 2, 32, 32, 70, 131, 600};
+  const std::vector<std::uint32_t> keys = {0, 1, 1, 3, 17, 64, 65, 513};
+  for (const std::size_t head_size : {8, 24, 32, 64}) {
+    Problem problem(lengths, 2, head_size);
+    problem.attend_to(keys);
+    check_all_variants(problem, "keys, head size " + std::to_string(head_size));
+    problem.narrow();
+    check_all_variants(problem, "keys of inputs in bf16, head size " + std::to_string(head_size));
+  }
+  constexpr std::size_t kHeads = 2;
+  Problem problem({40, 1, 19, 131}, kHeads, 32);
+  problem.attend_to({5, 1, 18, 100});
+  std::mt19937 random(6);
+  Guarded<float> relative(kHeads * 17), slopes(kHeads);
+  fill_normal(relative, random);
+  for (std::size_t h = 0; h < kHeads; ++h) slopes[h] = 0.5f / static_cast<float>(h + 1);
+  problem.options.relative_bias = relative.data();
+  problem.options.relative_reach = 8;
+  check_all_variants(problem, "keys and relative bias");
+  problem.options.alibi_slopes = slopes.data();
+  check_all_variants(problem, "keys and biases");
+  problem.options.window = 35;
+  check_all_variants(problem, "keys, biases and a window");
+}
+
+TEST(Attention, WhatIsNotAttendedToIsAsIfNotThere) {
+  constexpr std::uint32_t kKeys = 37;
+  Problem longer({50}, 2, 32);
+  longer.attend_to({kKeys});
+  Problem shorter({kKeys}, 2, 32);
+  std::copy_n(longer.qkv->data(), shorter.qkv->size(), shorter.qkv->data());
+  for (const auto* variant : runnable(attention_variants())) {
+    Guarded<float> all(50 * 64), expected(kKeys * 64), actual(expected.size());
+    longer.run(*variant, all);
+    shorter.run(*variant, expected);
+    std::copy_n(all.data(), actual.size(), actual.data());
+    EXPECT_TRUE(same_bits(expected, actual)) << variant->name;
+  }
+}
+
 TEST(Attention, InputsInBf16GiveTheBitsOfTheirValues) {
   std::mt19937 random(9);
   Guarded<float> cosines(67 * 64), sines(67 * 64);
@@ -260,6 +311,8 @@ TEST(Attention, ScoresByContentAndPosition) {
     problem.options.window = 0;
     problem.options.position_keys = nullptr;
     check_all_variants(problem, "by positions and a key");
+    problem.attend_to({7, 1, 1, 19, 0, 66});
+    check_all_variants(problem, "by positions and a key, of the first keys");
   }
 }
 

@@ -18,7 +18,7 @@ inline std::size_t round_up(std::size_t n, std::size_t step) { return (n + step 
 
 /// Sizes of one text and head, padded to whole tiles, and where its intermediate values lie (bf16 in float pairs).
 struct TileScratch {
-  std::size_t tokens;   // padded to 32
+  std::size_t tokens;   // those that are attended to, padded to 32
   std::size_t columns;  // padded to 32
   float* query;         // [16][columns] bf16, the current block
   float* keys;          // [tokens / 16][columns / 32] tiles
@@ -30,7 +30,7 @@ struct TileScratch {
 
 inline TileScratch divide_scratch(const HeadView& view, float* scratch) {
   TileScratch s;
-  s.tokens = round_up(view.tokens, kTileDepth);
+  s.tokens = round_up(view.keys, kTileDepth);
   s.columns = round_up(view.head_size, kTileDepth);
   s.keys = scratch;
   s.values = s.keys + s.tokens * s.columns / 2;
@@ -78,8 +78,7 @@ inline void pack_keys(const HeadView& view, const TileScratch& s) {
   for (std::size_t j = 0; j < s.tokens; j += kTileRows) {
     for (std::size_t c = 0; c < s.columns; c += kTileDepth, tile += kTileFloats) {
       for (std::size_t r = 0; r < kTileRows; ++r) {
-        const __m512i row =
-            j + r < view.tokens ? load_bf16(view.key, j + r, c, view.head_size) : _mm512_setzero_si512();
+        const __m512i row = j + r < view.keys ? load_bf16(view.key, j + r, c, view.head_size) : _mm512_setzero_si512();
         _mm512_store_si512(rows + r * kLanes, row);
       }
       transpose_16x16(rows, kLanes, tile, kLanes);
@@ -101,7 +100,7 @@ inline void pack_values(const HeadView& view, const TileScratch& s) {
     float* left = s.values + c / kLanes * column_tiles;
     float* right = left + column_tiles;
     const auto row = [&](std::size_t j) {
-      return j < view.tokens ? load_bf16(view.value, j, c, view.head_size) : _mm512_setzero_si512();
+      return j < view.keys ? load_bf16(view.value, j, c, view.head_size) : _mm512_setzero_si512();
     };
     for (std::size_t j = 0; j < s.tokens; j += 2) {
       const __m512i even = row(j);
@@ -131,11 +130,11 @@ inline void multiply_tiles(const float* a, const float* b, std::size_t depth, st
   }
 }
 
-/// A row of softmax's numerators as bf16 weights, zero from the text's end on.
-inline void narrow_weights(const float* numerators, std::size_t tokens, float inverse, float* weights,
+/// A row of softmax's numerators as bf16 weights, zero behind the last key.
+inline void narrow_weights(const float* numerators, std::size_t keys, float inverse, float* weights,
                            std::size_t padded) {
   const __m512 factor = _mm512_set1_ps(inverse);
-  const std::size_t filled = round_up(tokens, kLanes);
+  const std::size_t filled = round_up(keys, kLanes);
   for (std::size_t j = 0; j < padded; j += kTileDepth) {
     const __m512 low = _mm512_mul_ps(load(numerators + j).v, factor);
     const __m512 high =
@@ -151,9 +150,9 @@ inline void attend_block(const Attention& args, const HeadView& view, std::size_
   __asm__ volatile("" : : : "memory");
   multiply_tiles(s.query, s.keys, s.columns, s.tokens, s.scores);
   float inverse[kTileRows];
-  softmax_numerators(args, view, first, last - first, {0, view.tokens}, {s.scores, s.tokens}, inverse);
+  softmax_numerators(args, view, first, last - first, {0, view.keys}, {s.scores, s.tokens}, inverse);
   for (std::size_t r = 0; r < last - first; ++r) {
-    narrow_weights(s.scores + r * s.tokens, view.tokens, inverse[r], s.weights + r * s.tokens / 2, s.tokens);
+    narrow_weights(s.scores + r * s.tokens, view.keys, inverse[r], s.weights + r * s.tokens / 2, s.tokens);
   }
   __asm__ volatile("" : : : "memory");
   multiply_tiles(s.weights, s.values, s.tokens, s.columns, s.sums);
