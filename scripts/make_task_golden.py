@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 """Writes tests/data/tasks: tiny random models with heads, in their own form, and the numbers that `transformers` gives for
 a few texts: a reranker, a classifier, one of several labels at once, a token classifier, a SPLADE model, bge-m3's
-three vectors. The tokenizer is
-that of tests/data/families. What it writes is committed. Needs torch and transformers:
+three vectors, and, from sentence-transformers, an embedding model with Dense layers behind its pooling. The tokenizer is
+that of tests/data/families. What it writes is committed. Needs torch, transformers and sentence-transformers:
 
     python scripts/make_task_golden.py tests/data
 """
 
 import json
 import pathlib
+import shutil
 import sys
+import tempfile
 
 import torch
 import transformers
+from safetensors.torch import save_file
+from sentence_transformers import SentenceTransformer
 from tokenizers import Tokenizer
 
 import family_models
@@ -82,6 +86,43 @@ def write_three_vectors(root, tokenizer):
     (folder / "expected.json").write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
 
 
+def write_dense(root, tokenizer_path):
+    """Two layers behind the pooling: one with an activation, in PyTorch's own form, and one with a residual."""
+    folder = root / "tasks" / "dense"
+    shutil.rmtree(folder, ignore_errors=True)
+    family_models.families(SIZE)["bert"]().save(folder)
+    library = "sentence_transformers.models."
+    modules = [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Dense", "Dense"), ("3_Dense", "Dense"),
+               ("4_Normalize", "Normalize")]
+    files = {
+        "modules.json": [{"idx": i, "name": str(i), "path": path, "type": library + kind}
+                         for i, (path, kind) in enumerate(modules)],
+        "sentence_bert_config.json": {"max_seq_length": 38, "do_lower_case": False},
+        "1_Pooling/config.json": {"word_embedding_dimension": SIZE.hidden, "pooling_mode_mean_tokens": True},
+        "2_Dense/config.json": {"in_features": SIZE.hidden, "out_features": 12, "bias": True,
+                                "activation_function": "torch.nn.modules.activation.Tanh"},
+        "3_Dense/config.json": {"in_features": 12, "out_features": 6, "bias": False, "use_residual": True,
+                                "activation_function": "torch.nn.modules.linear.Identity"}}
+    for name, content in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(json.dumps(content) + "\n", encoding="utf-8")
+    torch.manual_seed(6)
+    linear = torch.nn.Linear(SIZE.hidden, 12).state_dict()
+    torch.save({"linear." + name: tensor for name, tensor in linear.items()}, folder / "2_Dense" / "pytorch_model.bin")
+    save_file({"linear.weight": torch.randn(6, 12), "residual.weight": torch.randn(6, 12)},
+              str(folder / "3_Dense" / "model.safetensors"))
+    with tempfile.TemporaryDirectory() as whole:
+        shutil.copytree(folder, whole, dirs_exist_ok=True)
+        transformers.PreTrainedTokenizerFast(
+            tokenizer_file=str(tokenizer_path), unk_token="[UNK]", pad_token="[PAD]", cls_token="[CLS]",
+            sep_token="[SEP]").save_pretrained(whole)
+        encoder = SentenceTransformer(whole, device="cpu", model_kwargs={"attn_implementation": "eager"})
+        vectors = [encoder.encode(text).tolist() for text in TEXTS]
+    lines = [json.dumps({"text": text, "numbers": [float(f"{x:.8g}") for x in vector]})
+             for text, vector in zip(TEXTS, vectors)]
+    (folder / "expected.json").write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     tokenizer = Tokenizer.from_file(str(root / "families" / "tokenizer.json"))
@@ -101,6 +142,7 @@ def main():
                  for first, second in inputs]
         (folder / "expected.json").write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
     write_three_vectors(root, tokenizer)
+    write_dense(root, root / "families" / "tokenizer.json")
 
 
 if __name__ == "__main__":

@@ -119,9 +119,22 @@ serve::EmbedOptions embed_options(const Options& options) {
   return embed;
 }
 
+/// Of a model that gives a vector per token.
+Status check_token_options(const Options& options) {
+  const auto refuse = [](const std::string& flag, const std::string& why) {
+    return Error(ErrorKind::kInvalidArgument, flag + " is not for models with a vector per token: " + why, flag);
+  };
+  if (options.format == "npy")
+    return refuse("--format npy", "their texts have different numbers of vectors; take jsonl");
+  if (options.dimensions > 0) return refuse("--dimensions", "their vectors have one length");
+  if (options.no_normalize) return refuse("--no-normalize", "their vectors are as the model gives them");
+  if (options.long_text == "chunk") return refuse("--long-text chunk", "it makes one vector of a text's windows");
+  return {};
+}
+
 /// What every request would be refused for, before any work.
 Status check_embed_options(const serve::EmbedOptions& embed, const bundle::Manifest& manifest) {
-  if (manifest.task != bundle::Task::kEmbedding) {
+  if (manifest.task != bundle::Task::kEmbedding && manifest.task != bundle::Task::kMultiVector) {
     return Error(ErrorKind::kInvalidArgument,
                  "--model: '" + manifest.name + "' is for the task " + std::string(bundle::task_name(manifest.task)) +
                      "; `weir rerank` and `weir predict` compute scores",
@@ -258,6 +271,12 @@ Status EmbedCommand::open() {
   job_.embed = embed_options(options_);
   job_.skip_bad_records = options_.on_error == "skip";
   WEIR_RETURN_IF_ERROR(check_embed_options(job_.embed, bundle.manifest));
+  if (bundle.manifest.task == bundle::Task::kMultiVector) {
+    constexpr std::size_t kTextsOfManyVectors = 256;
+    WEIR_RETURN_IF_ERROR(check_token_options(options_));
+    job_.task = serve::Task::kTokenVectors;
+    job_.max_texts_in_flight = kTextsOfManyVectors;
+  }
   dimensions_ = options_.dimensions > 0 ? options_.dimensions : bundle.manifest.dimensions;
   WEIR_ASSIGN_OR_RETURN(start_, open_journal(options_));
   WEIR_ASSIGN_OR_RETURN(reader_, bulk::RecordReader::open(options_.files, records));

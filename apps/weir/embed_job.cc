@@ -99,6 +99,7 @@ class Job {
 Flight Job::make_flight() {
   Flight flight;
   flight.request = std::make_shared<Request>();
+  flight.request->task = options_.task;
   flight.request->options = options_.embed;
   flight.request->arrived = Clock::now();
   // Holds nothing of this object, which may be gone before the callback returns.
@@ -233,6 +234,7 @@ std::string problem_of(const Chunk::Slot& slot, const Request* request) {
 Status Job::write_slot(const Chunk::Slot& slot, const Request* request, std::size_t input) {
   const std::string problem = problem_of(slot, request);
   if (problem.empty()) {
+    if (options_.task == serve::Task::kTokenVectors) return writer_.append_rows(request->token_rows[input]);
     const std::span<const float> vectors = request->vectors;
     return writer_.append(vectors.subspan(input * request->dimensions, request->dimensions));
   }

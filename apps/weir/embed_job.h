@@ -22,6 +22,7 @@
 namespace weir::cli {
 
 struct EmbedJobOptions {
+  serve::Task task = serve::Task::kEmbed;  ///< Or kTokenVectors, of models with a vector per token.
   serve::EmbedOptions embed;
   bool skip_bad_records = false;  ///< Else the first one ends the job.
   std::size_t texts_per_request = 32;

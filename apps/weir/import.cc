@@ -50,9 +50,10 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.add_option("--name", flags.options.name, "the model's name for clients (default: DIR's last part)");
   app.add_option("--pooling", flags.pooling,
                  "how token vectors become a text's: mean, cls, max, last, mean_sqrt_length or weighted_mean");
-  app.add_option("--task", flags.task,
-                 "what the model is for: embedding, rerank, classify, token_classify or sparse (default: as its files "
-                 "say)");
+  app.add_option(
+      "--task", flags.task,
+      "what the model is for: embedding, rerank, classify, token_classify, sparse or multi_vector (default: as "
+      "its files say)");
   app.add_option("--max-tokens", flags.max_tokens, "longest text, special tokens included");
   auto* normalize = app.add_flag("--normalize", flags.normalize, "vectors are L2-normalized");
   app.add_flag("--no-normalize", flags.no_normalize, "vectors are left as they are")->excludes(normalize);
@@ -93,7 +94,8 @@ Status apply(const CLI::App& app, Flags& flags) {
     overrides.task = bundle::task_from_name(flags.task);
     if (!overrides.task) {
       return Error(ErrorKind::kInvalidArgument,
-                   "--task: '" + flags.task + "' is none of embedding, rerank, classify, token_classify and sparse",
+                   "--task: '" + flags.task +
+                       "' is none of embedding, rerank, classify, token_classify, sparse and multi_vector",
                    "--task");
     }
   }

@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "bulk/records.h"
+#include "serve/request/late_interaction.h"
 #include "serve/respond/entities.h"
 #include "serve/respond/json_writer.h"
 #include "serve/respond/scores.h"
@@ -55,7 +56,8 @@ class Scoring {
     WEIR_ASSIGN_OR_RETURN(const bundle::Bundle bundle, bundle::load(options_.model));
     manifest_ = bundle.manifest;
     const bool labels_tokens = task == serve::Task::kClassify && manifest_.task == bundle::Task::kTokenClassify;
-    task_ = labels_tokens ? serve::Task::kTokenLabels : task;
+    ranks_late_ = task == serve::Task::kRerank && serve::interacts_late(manifest_);
+    task_ = labels_tokens ? serve::Task::kTokenLabels : ranks_late_ ? serve::Task::kTokenVectors : task;
     serve::ModelView view;
     view.name = manifest_.name;
     view.manifest = manifest_;
@@ -87,6 +89,17 @@ class Scoring {
   }
 
   const bundle::Manifest& manifest() const { return manifest_; }
+  /// Of rerank: of the request's texts, in their order, which may be moved away.
+  std::vector<float> scores(serve::Request& request, std::vector<std::string>& texts) const {
+    for (serve::Input& input : request.inputs) texts.push_back(std::move(ranks_late_ ? input.text : *input.pair));
+    if (!ranks_late_) {
+      respond::apply_score_function(function(), request.vectors);
+      return std::move(request.vectors);
+    }
+    texts.pop_back();
+    return respond::late_interactions(request.token_rows, manifest_);
+  }
+
   bundle::ScoreFunction function() const {
     return options_.raw_scores ? bundle::ScoreFunction::kNone : manifest_.score_function;
   }
@@ -110,6 +123,7 @@ class Scoring {
       request->inputs.push_back(std::move(input));
     }
     if (request->inputs.empty()) return true;
+    if (ranks_late_) serve::part_from_query(request->inputs);
     auto landed = std::make_shared<std::promise<RequestPtr>>();
     flights_.push_back(landed->get_future());
     request->done = [landed](const RequestPtr& finished) { landed->set_value(finished); };
@@ -119,6 +133,7 @@ class Scoring {
 
   const Options& options_;
   serve::Task task_ = serve::Task::kRerank;
+  bool ranks_late_ = false;  ///< By vectors of tokens.
   bundle::Manifest manifest_;
   metrics::Registry registry_;
   std::unique_ptr<bulk::RecordReader> reader_;
@@ -138,9 +153,8 @@ Status rerank(const Options& options) {
   std::vector<float> scores;
   std::vector<std::string> texts;
   WEIR_RETURN_IF_ERROR(scoring.run([&](serve::Request& request) -> Status {
-    respond::apply_score_function(scoring.function(), request.vectors);
-    scores.insert(scores.end(), request.vectors.begin(), request.vectors.end());
-    for (serve::Input& input : request.inputs) texts.push_back(std::move(*input.pair));
+    const std::vector<float> of_request = scoring.scores(request, texts);
+    scores.insert(scores.end(), of_request.begin(), of_request.end());
     return {};
   }));
   const std::size_t top = options.top > 0 ? options.top : scores.size();

@@ -37,6 +37,16 @@ Status write_all(int fd, std::string_view bytes, const std::string& path) {
   return {};
 }
 
+void append_numbers(std::span<const float> numbers, std::string& out) {
+  out += '[';
+  char text[32];
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i > 0) out += ',';
+    out.append(text, std::to_chars(text, text + sizeof text, numbers[i]).ptr);
+  }
+  out += ']';
+}
+
 }  // namespace
 
 std::optional<OutputFormat> output_format_from_name(std::string_view name) {
@@ -108,14 +118,22 @@ Status VectorWriter::append(std::span<const float> vector) {
   if (format_ == OutputFormat::kNpy) {
     buffer_.append(reinterpret_cast<const char*>(vector.data()), vector.size_bytes());
   } else {
-    buffer_ += "{\"index\":" + std::to_string(records_) + ",\"embedding\":[";
-    char number[32];
-    for (std::size_t i = 0; i < vector.size(); ++i) {
-      if (i > 0) buffer_ += ',';
-      buffer_.append(number, std::to_chars(number, number + sizeof number, vector[i]).ptr);
-    }
-    buffer_ += "]}\n";
+    buffer_ += "{\"index\":" + std::to_string(records_) + ",\"embedding\":";
+    append_numbers(vector, buffer_);
+    buffer_ += "}\n";
   }
+  ++records_;
+  return write_if_large();
+}
+
+Status VectorWriter::append_rows(std::span<const float> vectors) {
+  assert(format_ == OutputFormat::kJsonl && vectors.size() % dimensions_ == 0);
+  buffer_ += "{\"index\":" + std::to_string(records_) + ",\"embeddings\":[";
+  for (std::size_t at = 0; at < vectors.size(); at += dimensions_) {
+    if (at > 0) buffer_ += ',';
+    append_numbers(vectors.subspan(at, dimensions_), buffer_);
+  }
+  buffer_ += "]}\n";
   ++records_;
   return write_if_large();
 }

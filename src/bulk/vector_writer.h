@@ -1,6 +1,7 @@
 // The vectors of a bulk job, in the order of its records, into a file or to standard output.
 //
-//   jsonl   {"index":0,"embedding":[0.1,…]}, or {"index":1,"error":"…"} for a record that was skipped
+//   jsonl   {"index":0,"embedding":[0.1,…]}, of texts with a vector per token {"index":0,"embeddings":[[0.1,…],…]}, or
+//           {"index":1,"error":"…"} for a record that was skipped
 //   npy     NumPy's format 1.0: float32 [records, dimensions]; a skipped record is a row of NaN
 //
 // `index` counts all records from 0, so that a row can be found again in the input. The file is valid after every
@@ -38,6 +39,8 @@ class VectorWriter {
   VectorWriter& operator=(const VectorWriter&) = delete;
 
   Status append(std::span<const float> vector);
+  /// A text's vectors, [tokens, dimensions]. Not in npy.
+  Status append_rows(std::span<const float> vectors);
   Status append_skipped(std::string_view problem);
 
   /// Brings all to the disk; the file's valid length in bytes. kIo.

@@ -23,11 +23,9 @@ constexpr Named<Pooling> kPoolings[] = {{Pooling::kMean, "mean"},
                                         {Pooling::kLast, "last"},
                                         {Pooling::kMeanSqrtLength, "mean_sqrt_length"},
                                         {Pooling::kWeightedMean, "weighted_mean"}};
-constexpr Named<Task> kTasks[] = {{Task::kEmbedding, "embedding"},
-                                  {Task::kRerank, "rerank"},
-                                  {Task::kClassify, "classify"},
-                                  {Task::kTokenClassify, "token_classify"},
-                                  {Task::kSparse, "sparse"}};
+constexpr Named<Task> kTasks[] = {{Task::kEmbedding, "embedding"}, {Task::kRerank, "rerank"},
+                                  {Task::kClassify, "classify"},   {Task::kTokenClassify, "token_classify"},
+                                  {Task::kSparse, "sparse"},       {Task::kMultiVector, "multi_vector"}};
 constexpr Named<ScoreFunction> kScoreFunctions[] = {
     {ScoreFunction::kNone, "none"}, {ScoreFunction::kSigmoid, "sigmoid"}, {ScoreFunction::kSoftmax, "softmax"}};
 

@@ -39,6 +39,7 @@ enum class Task {
   kClassify,       ///< A score per label and text.
   kTokenClassify,  ///< A score per label and token.
   kSparse,         ///< A weight per word of the vocabulary and text.
+  kMultiVector,    ///< A vector per token, of queries and documents apart (ColBERT).
 };
 
 /// What makes a score of the graph's numbers.
@@ -68,6 +69,23 @@ struct Lineage {
   std::vector<std::string> steps;  ///< In order, such as "import: bert, fp32".
 };
 
+/// Of multi-vector models: how a text becomes tokens, as a query and as a document. Both may get a marker after the
+/// first token; queries may be filled up to their length with one token, which gives vectors as any other does.
+struct LateInteraction {
+  std::uint32_t query_tokens = 0;             ///< Tokens of a query, its marker and the filling included.
+  std::uint32_t document_tokens = 0;          ///< Of the longest document, its marker included.
+  std::optional<std::uint32_t> query_marker;  ///< Ids; empty: the role's prompt takes their place.
+  std::optional<std::uint32_t> document_marker;
+  std::optional<std::uint32_t> expansion_token;  ///< What queries are filled up with; empty: they are not.
+  bool attend_to_expansion = false;              ///< Whether tokens attend to those; they attend to the others anyway.
+  std::vector<std::uint32_t> skipped_tokens;     ///< Ids whose vectors are left out of documents.
+  bool length_normalized = false;                ///< A score is the mean over a query's tokens, not the sum.
+};
+
+/// Names of prompts that say what a text is to a multi-vector model.
+inline constexpr const char* kQueryPrompt = "query";
+inline constexpr const char* kDocumentPrompt = "document";
+
 struct Manifest {
   std::string name;    ///< The model's name for clients, such as "all-MiniLM-L6-v2".
   std::string family;  ///< "bert", or "onnx" for a graph taken as it is.
@@ -94,8 +112,9 @@ struct Manifest {
 
   // Of embedding models that give more than one kind of vector: what stands behind a token's own numbers, or alone in
   // the output `token_output_name`.
-  std::uint32_t multi_vector_dimensions = 0;  ///< Vectors of tokens, to be normalized; the first token has none.
-  bool lexical_weights = false;               ///< One number: how much the token's word matters.
+  std::uint32_t multi_vector_dimensions = 0;   ///< Vectors of tokens, to be normalized; the first token has none.
+  bool lexical_weights = false;                ///< One number: how much the token's word matters.
+  std::vector<std::uint32_t> wordless_tokens;  ///< Ids that are no words and have no weight.
 
   /// Numbers beside `dimensions`.
   std::uint32_t more_numbers() const { return multi_vector_dimensions + (lexical_weights ? 1 : 0); }
@@ -104,6 +123,17 @@ struct Manifest {
   /// Numbers of a token, in the output that has tokens.
   std::uint32_t token_width() const {
     return token_output_name.empty() || more_numbers() == 0 ? width() : more_numbers();
+  }
+
+  /// Numbers of a token's vector.
+  std::uint32_t token_dimensions() const { return multi_vector_dimensions > 0 ? multi_vector_dimensions : dimensions; }
+
+  std::optional<LateInteraction> late_interaction;  ///< Of multi-vector models.
+  /// Of a text's last tokens, how many may be such that no token attends to them: what fills a query up. A packed graph
+  /// then takes an input `keys`, too.
+  std::uint32_t unattended_tokens() const {
+    if (!late_interaction || !late_interaction->expansion_token || late_interaction->attend_to_expansion) return 0;
+    return late_interaction->query_tokens;
   }
 
   std::vector<std::string> labels;  ///< [dimensions], of classifiers.
@@ -138,7 +168,7 @@ Result<Bundle> load(const std::string& folder);
 Status write_manifest(const std::string& folder, const Manifest& manifest);
 Status write_golden(const std::string& folder, const std::vector<Golden>& golden);
 
-/// "embedding", "rerank", "classify", "token_classify", "sparse".
+/// "embedding", "rerank", "classify", "token_classify", "sparse", "multi_vector".
 std::string_view task_name(Task task);
 std::optional<Task> task_from_name(std::string_view name);
 

@@ -30,6 +30,9 @@ Status check_manifest(const Manifest& manifest, const std::string& file);
 /// Not empty, all vectors of one length and finite.
 Status check_golden(const std::vector<Golden>& golden, const std::string& file);
 
+/// Whether a model of this task gives scores, of pairs or labels.
+bool gives_scores(Task task);
+
 /// Indented, fields in the order of docs/formats/bundle.md, the same bytes for the same value.
 std::string manifest_json(const Manifest& manifest);
 /// A vector a line; numbers are the shortest that read back as the same float.

@@ -54,6 +54,31 @@ Status check_matryoshka(const Manifest& manifest, const std::string& file) {
   return {};
 }
 
+/// That markers and lengths are there for multi-vector models, and only for those.
+Status check_late_interaction(const Manifest& manifest, const std::string& file) {
+  const bool is_multi_vector = manifest.task == Task::kMultiVector;
+  if (is_multi_vector != manifest.late_interaction.has_value()) {
+    return field_error(file, "late_interaction",
+                       is_multi_vector ? "missing; the task multi_vector needs it" : "is for the task multi_vector");
+  }
+  if (!is_multi_vector) return {};
+  const LateInteraction& late = *manifest.late_interaction;
+  const auto check = [&](const char* name, std::uint32_t value, std::uint32_t end) -> Status {
+    if (value < end) return {};
+    return field_error(file, std::string("late_interaction.") + name,
+                       "is " + std::to_string(value) + "; it must be below " + std::to_string(end));
+  };
+  WEIR_RETURN_IF_ERROR(check("query_marker", late.query_marker.value_or(0), manifest.vocabulary_size));
+  WEIR_RETURN_IF_ERROR(check("document_marker", late.document_marker.value_or(0), manifest.vocabulary_size));
+  WEIR_RETURN_IF_ERROR(check("expansion_token", late.expansion_token.value_or(0), manifest.vocabulary_size));
+  WEIR_RETURN_IF_ERROR(check("query_tokens", late.query_tokens, manifest.max_tokens + 1));
+  WEIR_RETURN_IF_ERROR(check("document_tokens", late.document_tokens, manifest.max_tokens + 1));
+  for (const char* name : {kQueryPrompt, kDocumentPrompt}) {
+    if (!manifest.prompts.contains(name)) return field_error(file, "prompts", std::string("has no '") + name + "'");
+  }
+  return {};
+}
+
 /// Labels and outputs that a task needs, and no others.
 Status check_task(const Manifest& manifest, const std::string& file) {
   const bool has_labels = manifest.task == Task::kClassify || manifest.task == Task::kTokenClassify;
@@ -77,18 +102,24 @@ Status check_task(const Manifest& manifest, const std::string& file) {
   }
   if (manifest.task == Task::kEmbedding) return {};
   const bool per_token = manifest.output == Output::kTokenVectors;
-  if (per_token != (manifest.task == Task::kTokenClassify)) {
+  if (per_token != (manifest.task == Task::kTokenClassify || manifest.task == Task::kMultiVector)) {
     return field_error(file, "output.kind", "does not fit the task " + task);
   }
-  if (manifest.normalize) return field_error(file, "normalize", "is for embeddings, but task is " + task);
+  if (manifest.normalize && manifest.task != Task::kMultiVector)
+    return field_error(file, "normalize", "is for embeddings, but task is " + task);
   return {};
 }
 
 }  // namespace
 
+bool gives_scores(Task task) {
+  return task == Task::kRerank || task == Task::kClassify || task == Task::kTokenClassify;
+}
+
 Status check_manifest(const Manifest& manifest, const std::string& file) {
   WEIR_RETURN_IF_ERROR(check_ranges(manifest, file));
   WEIR_RETURN_IF_ERROR(check_task(manifest, file));
+  WEIR_RETURN_IF_ERROR(check_late_interaction(manifest, file));
   if (!one_of(manifest.precision, kPrecisions)) {
     return field_error(file, "precision", "is '" + manifest.precision + "'; this weir knows: fp32, fp16, bf16, int8",
                        ErrorKind::kUnsupported);

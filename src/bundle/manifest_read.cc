@@ -19,6 +19,8 @@ constexpr std::size_t kMaxLabelBytes = 1024;
 constexpr std::size_t kMaxSources = 10'000;
 constexpr std::size_t kMaxSteps = 1000;
 constexpr std::size_t kMaxMatryoshka = 100;
+constexpr std::size_t kMaxSkippedTokens = 10'000;
+constexpr std::uint32_t kLeastTokensOfARole = 3;  ///< The first, a marker, the last.
 constexpr std::size_t kMaxTextBytes = 1 << 20;
 /// The largest float's shortest decimal lies a little above it; from here on a number rounds to infinity.
 constexpr double kFloatLimit = 0x1.ffffffp127;
@@ -117,7 +119,9 @@ void read_task(Fields& fields, Manifest& manifest) {
   const auto task = task_from_name(name);
   if (!task) {
     return fields.fail("task",
-                       "is '" + name + "'; this weir serves: embedding, rerank, classify, token_classify, sparse",
+                       "is '" + name +
+                           "'; this weir serves: embedding, rerank, classify, token_classify, sparse, "
+                           "multi_vector",
                        ErrorKind::kUnsupported);
   }
   manifest.task = *task;
@@ -138,6 +142,33 @@ void read_scores(Fields& fields, const std::string& file, Manifest& manifest) {
     manifest.labels.push_back(std::move(label));
     return {};
   });
+}
+
+Status read_id(dom::element element, const std::string& file, const std::string& path,
+               std::vector<std::uint32_t>& ids) {
+  std::uint64_t id = 0;
+  if (element.get(id) || id >= kMaxVocabulary) return field_error(file, path, "expected a token's id");
+  ids.push_back(static_cast<std::uint32_t>(id));
+  return {};
+}
+
+Status read_late_interaction(dom::object object, const std::string& path, const std::string& file,
+                             LateInteraction& late) {
+  Fields fields(object, file, path);
+  fields.number("query_tokens", late.query_tokens, kLeastTokensOfARole, kMaxTokens);
+  fields.number("document_tokens", late.document_tokens, kLeastTokensOfARole, kMaxTokens);
+  const auto read_token = [&](const char* name, std::optional<std::uint32_t>& token) {
+    if (fields.present(name)) fields.number(name, token.emplace(), 0, kMaxVocabulary);
+  };
+  read_token("query_marker", late.query_marker);
+  read_token("document_marker", late.document_marker);
+  read_token("expansion_token", late.expansion_token);
+  fields.boolean("attend_to_expansion", late.attend_to_expansion);
+  fields.array("skipped_tokens", kMaxSkippedTokens, [&](dom::element element, const std::string& at) {
+    return read_id(element, file, at, late.skipped_tokens);
+  });
+  fields.boolean("length_normalized", late.length_normalized);
+  return fields.finish();
 }
 
 void read_pooling(Fields& fields, Manifest& manifest) {
@@ -238,6 +269,16 @@ Result<Manifest> parse_manifest(const std::string& json, const std::string& file
     fields.number("multi_vector_dimensions", manifest.multi_vector_dimensions, 0, kMaxDimensions);
   }
   if (fields.present("lexical_weights")) fields.boolean("lexical_weights", manifest.lexical_weights);
+  if (fields.present("wordless_tokens")) {
+    fields.array("wordless_tokens", kMaxSkippedTokens, [&](dom::element element, const std::string& at) {
+      return read_id(element, file, at, manifest.wordless_tokens);
+    });
+  }
+  if (fields.present("late_interaction")) {
+    fields.object("late_interaction", [&](dom::object late, const std::string& at) {
+      return read_late_interaction(late, at, file, manifest.late_interaction.emplace());
+    });
+  }
   read_scores(fields, file, manifest);
   fields.object("lineage", [&](dom::object lineage, const std::string& at) {
     return read_lineage(lineage, at, file, manifest.lineage);

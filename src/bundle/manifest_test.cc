@@ -91,6 +91,11 @@ TEST(Manifest, NumbersBesideThoseOfTexts) {
   EXPECT_TRUE(check_manifest(manifest, "weir.json").ok());
   EXPECT_EQ(manifest.width(), 8U);
   EXPECT_EQ(manifest.token_width(), 8U);
+  manifest.wordless_tokens = {0, 3};
+  manifest.matryoshka_dimensions.clear();
+  const auto read = parse_manifest(manifest_json(manifest), "weir.json");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->wordless_tokens, manifest.wordless_tokens);
   manifest = sample();
   manifest.lexical_weights = true;
   EXPECT_TRUE(contains(check_manifest(manifest, "weir.json").error().message, "output.token_name has lexical weights"));
@@ -105,6 +110,76 @@ TEST(Manifest, PairsInGoldenTexts) {
   std::string empty = golden_json(golden);
   empty.replace(empty.find("\"b\""), 3, "\"\"");
   EXPECT_TRUE(contains(parse_golden(empty, "golden.json", 1).error().message, "'texts[0].pair': must not be empty"));
+}
+
+Manifest multi_vector() {
+  Manifest manifest = sample();
+  manifest.task = Task::kMultiVector;
+  manifest.output = Output::kTokenVectors;
+  manifest.output_name = "token_heads";
+  manifest.token_output_name.clear();
+  manifest.matryoshka_dimensions.clear();
+  manifest.normalize = true;
+  manifest.prompts = {{kQueryPrompt, ""}, {kDocumentPrompt, "text: "}};
+  manifest.default_prompt = kDocumentPrompt;
+  LateInteraction& late = manifest.late_interaction.emplace();
+  late.query_tokens = 32;
+  late.document_tokens = 180;
+  late.query_marker = 1;
+  late.expansion_token = 5;
+  late.skipped_tokens = {7, 9};
+  late.length_normalized = true;
+  return manifest;
+}
+
+TEST(Manifest, LateInteractionSurvives) {
+  const std::string json = manifest_json(multi_vector());
+  const auto read = parse_manifest(json, "weir.json");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_TRUE(read->late_interaction.has_value());
+  EXPECT_EQ(read->late_interaction->query_marker, 1U);
+  EXPECT_FALSE(read->late_interaction->document_marker.has_value());
+  EXPECT_EQ(read->late_interaction->skipped_tokens, (std::vector<std::uint32_t>{7, 9}));
+  EXPECT_TRUE(read->late_interaction->length_normalized);
+  EXPECT_EQ(read->unattended_tokens(), 32U);
+  EXPECT_EQ(manifest_json(*read), json);
+  Manifest attending = multi_vector();
+  attending.late_interaction->attend_to_expansion = true;
+  EXPECT_EQ(attending.unattended_tokens(), 0U);
+  attending.late_interaction->expansion_token.reset();
+  EXPECT_EQ(attending.unattended_tokens(), 0U);
+}
+
+TEST(Manifest, LateInteractionThatContradictsTheRest) {
+  const auto expect_refused = [](const std::string& json, const std::string& part) {
+    const auto read = parse_manifest(json, "weir.json");
+    ASSERT_FALSE(read.ok()) << part;
+    EXPECT_TRUE(contains(read.error().message, part)) << read.error().message;
+  };
+  Manifest manifest = multi_vector();
+  manifest.late_interaction.reset();
+  expect_refused(manifest_json(manifest), "'late_interaction': missing");
+  manifest = sample();
+  manifest.late_interaction = multi_vector().late_interaction;
+  expect_refused(manifest_json(manifest), "'late_interaction': is for the task multi_vector");
+  manifest = multi_vector();
+  manifest.late_interaction->query_marker = 100;
+  expect_refused(manifest_json(manifest), "'late_interaction.query_marker': is 100; it must be below 100");
+  manifest = multi_vector();
+  manifest.late_interaction->document_tokens = 257;
+  expect_refused(manifest_json(manifest), "'late_interaction.document_tokens': is 257; it must be below 257");
+  manifest = multi_vector();
+  manifest.late_interaction->query_tokens = 2;
+  expect_refused(manifest_json(manifest), "'late_interaction.query_tokens': expected a whole number from 3");
+  manifest = multi_vector();
+  manifest.prompts.erase(kQueryPrompt);
+  expect_refused(manifest_json(manifest), "'prompts': has no 'query'");
+  manifest = multi_vector();
+  manifest.output = Output::kTextVectors;
+  expect_refused(manifest_json(manifest), "'output.kind': does not fit the task multi_vector");
+  std::string json = manifest_json(multi_vector());
+  json.replace(json.find("[7, 9]"), 6, "[7, -9]");
+  expect_refused(json, "'late_interaction.skipped_tokens[1]': expected a token's id");
 }
 
 TEST(Manifest, LabelsAndScoreFunction) {

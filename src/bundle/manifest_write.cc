@@ -56,10 +56,31 @@ void write_token_heads(JsonWriter& json, const Manifest& manifest) {
   json.field("multi_vector_dimensions", manifest.multi_vector_dimensions);
   json.key("lexical_weights");
   json.boolean(manifest.lexical_weights);
+  json.key("wordless_tokens");
+  json.line_of_numbers(manifest.wordless_tokens, append_whole);
+}
+
+void write_late_interaction(JsonWriter& json, const Manifest& manifest) {
+  if (!manifest.late_interaction) return;
+  const LateInteraction& late = *manifest.late_interaction;
+  json.key("late_interaction");
+  json.open('{');
+  json.field("query_tokens", late.query_tokens);
+  json.field("document_tokens", late.document_tokens);
+  if (late.query_marker) json.field("query_marker", *late.query_marker);
+  if (late.document_marker) json.field("document_marker", *late.document_marker);
+  if (late.expansion_token) json.field("expansion_token", *late.expansion_token);
+  json.key("attend_to_expansion");
+  json.boolean(late.attend_to_expansion);
+  json.key("skipped_tokens");
+  json.line_of_numbers(late.skipped_tokens, append_whole);
+  json.key("length_normalized");
+  json.boolean(late.length_normalized);
+  json.close('}');
 }
 
 void write_scores(JsonWriter& json, const Manifest& manifest) {
-  if (manifest.task == Task::kEmbedding || manifest.task == Task::kSparse) return;
+  if (!gives_scores(manifest.task)) return;
   json.field("score_function", score_function_name(manifest.score_function));
   json.key("labels");
   json.open('[');
@@ -97,6 +118,7 @@ std::string manifest_json(const Manifest& manifest) {
   json.key("matryoshka_dimensions");
   json.line_of_numbers(manifest.matryoshka_dimensions, append_whole);
   write_token_heads(json, manifest);
+  write_late_interaction(json, manifest);
   write_scores(json, manifest);
   write_lineage(json, manifest.lineage);
   json.close('}');

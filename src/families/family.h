@@ -4,7 +4,8 @@
 // [batch, sequence]) and gives last_hidden_state (float [batch, sequence, hidden]).
 //
 // The packed form of a graph, on operators of ours (docs/operators.md), takes input_ids and token_type_ids (int64
-// [tokens]) and offsets (int64 [texts + 1]). What it gives is per text (float [texts, numbers]), per token (float
+// [tokens]), offsets (int64 [texts + 1]) and, where a text's last tokens may be such that none attends to, keys (int64
+// [texts]: how many are attended to). What it gives is per text (float [texts, numbers]), per token (float
 // [tokens, numbers]), or both: packed_heads.h.
 //
 // Values; one thread.
@@ -12,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,7 @@ inline constexpr const char* kLastHiddenState = "last_hidden_state";
 inline constexpr const char* kLogits = "logits";
 inline constexpr const char* kWordWeights = "word_weights";
 inline constexpr const char* kOffsets = "offsets";
+inline constexpr const char* kKeys = "keys";
 inline constexpr const char* kSentenceEmbedding = "sentence_embedding";
 inline constexpr const char* kTokenHeadsOutput = "token_heads";
 
@@ -40,6 +43,8 @@ enum class HeadKind {
   kTextLabels,   ///< logits, float [batch, labels].
   kTokenLabels,  ///< logits, float [batch, sequence, labels].
   kWords,        ///< word_weights, float [batch, vocabulary]: SPLADE's log(1 + relu) of the largest logit of a word.
+  kTokenDense,   ///< last_hidden_state, float [batch, sequence, channels of the last of HeadForm::dense].
+  kTextDense,    ///< sentence_embedding, float [batch, channels of the last], of the pooled text.
 };
 
 /// Layers of their own files that read token vectors, as bge-m3 has them.
@@ -51,10 +56,21 @@ struct TokenHeads {
   float word_bias = 0;
 };
 
+/// activation(weights x + bias), from a file of its own.
+struct DenseLayer {
+  std::uint32_t inputs = 0;
+  std::uint32_t channels = 0;
+  std::vector<float> weights;            ///< [channels, inputs]
+  std::vector<float> bias;               ///< [channels]
+  std::optional<Activation> activation;  ///< Empty: the identity.
+};
+
 struct HeadForm {
   HeadKind kind = HeadKind::kNone;
   std::uint32_t labels = 0;
   const TokenHeads* beside = nullptr;  ///< Of kTokenHeads.
+  std::vector<DenseLayer> dense = {};  ///< Of kTokenDense and kTextDense: one after the other, at least one.
+  bool reads_mean = true;              ///< Of kTextDense: the mean of a text's tokens, not the first.
 };
 
 /// How a packed graph computes, and what.
@@ -62,7 +78,8 @@ struct PackedForm {
   std::string precision = "int8";  ///< Of the linear layers; kUnsupported names those that are not there.
   std::string pooling = "mean";    ///< Of models without labels: mean, cls, max or last; others are not in the graph.
   HeadForm head;
-  std::string attention = "auto";  ///< fp32, bf16, int8, or auto: as the linear layers.
+  std::string attention = "auto";       ///< fp32, bf16, int8, or auto: as the linear layers.
+  std::uint32_t unattended_tokens = 0;  ///< At most so many of a text's last tokens are such that none attends to.
 };
 
 /// Names of a packed graph's outputs; empty: it has none of the kind.

@@ -21,11 +21,11 @@ std::string add_steps(const std::vector<HeadStep>& steps, std::string rows, Mode
 }
 
 /// [batch, hidden]: each text's first token, or the mean of its tokens.
-std::string text_rows(const Encoder& encoder, const std::string& hidden, ModelGraph& model) {
+std::string text_rows(const Encoder& encoder, bool reads_mean, const std::string& hidden, ModelGraph& model) {
   onnx::GraphBuilder& graph = model.graph();
   const std::string tokens = add_batch_axis(model, hidden, encoder.facts.hidden_size, "head.tokens");
   const std::int64_t first = 0;
-  if (!encoder.text_head.reads_mean) {
+  if (!reads_mean) {
     return graph.node("Gather", {tokens, graph.int64_constant("head.first", {}, {&first, 1})}, "head.input",
                       {{"axis", std::int64_t{1}}});
   }
@@ -40,7 +40,7 @@ std::string text_rows(const Encoder& encoder, const std::string& hidden, ModelGr
 
 void add_text_labels(const Encoder& encoder, std::uint32_t labels, const std::string& hidden, ModelGraph& model) {
   const Head& head = encoder.text_head;
-  const std::string rows = add_steps(head.steps, text_rows(encoder, hidden, model), model);
+  const std::string rows = add_steps(head.steps, text_rows(encoder, head.reads_mean, hidden, model), model);
   model.linear(classifier_of(encoder, head, labels), rows, kLogits);
   model.graph().output(kLogits, ElementType::kFloat, {"batch", std::int64_t{labels}});
 }
@@ -98,6 +98,33 @@ void add_token_heads(const Encoder& encoder, const TokenHeads& heads, const std:
   graph.output(kLastHiddenState, ElementType::kFloat, {"batch", "sequence", width});
 }
 
+std::string add_dense(const std::vector<DenseLayer>& layers, std::string rows, ModelGraph& model) {
+  onnx::GraphBuilder& graph = model.graph();
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const DenseLayer& layer = layers[i];
+    const std::string name = "dense." + std::to_string(i);
+    const std::vector<std::int64_t> shape = {layer.channels, layer.inputs};
+    rows = graph.node("Gemm",
+                      {rows, model.weight(name + ".weight", shape, layer.weights),
+                       model.weight(name + ".bias", {layer.channels}, layer.bias)},
+                      name, {{"transB", std::int64_t{1}}});
+    if (layer.activation) rows = add_activation(graph, *layer.activation, rows, name + ".active");
+  }
+  return rows;
+}
+
+void add_token_dense(const HeadForm& head, const std::string& hidden, ModelGraph& model) {
+  const std::int64_t width = head.dense.back().channels;
+  add_batch_axis(model, add_dense(head.dense, hidden, model), head.dense.back().channels, kLastHiddenState);
+  model.graph().output(kLastHiddenState, ElementType::kFloat, {"batch", "sequence", width});
+}
+
+void add_text_dense(const Encoder& encoder, const HeadForm& head, const std::string& hidden, ModelGraph& model) {
+  const std::string rows = add_dense(head.dense, text_rows(encoder, head.reads_mean, hidden, model), model);
+  model.graph().node("Identity", {rows}, kSentenceEmbedding);
+  model.graph().output(kSentenceEmbedding, ElementType::kFloat, {"batch", std::int64_t{head.dense.back().channels}});
+}
+
 }  // namespace
 
 Status check_head(const Encoder& encoder, const HeadForm& head) {
@@ -128,6 +155,10 @@ void add_head(const Encoder& encoder, const HeadForm& head, const std::string& h
       return add_words(encoder, hidden, model);
     case HeadKind::kTokenHeads:
       return add_token_heads(encoder, *head.beside, hidden, model);
+    case HeadKind::kTokenDense:
+      return add_token_dense(head, hidden, model);
+    case HeadKind::kTextDense:
+      return add_text_dense(encoder, head, hidden, model);
     case HeadKind::kNone:
       break;
   }

@@ -15,13 +15,14 @@ using onnx::ElementType;
 
 class PackedWriter {
  public:
-  PackedWriter(const Encoder& encoder, ModelGraph& model, const PackedNumbers& numbers)
+  PackedWriter(const Encoder& encoder, ModelGraph& model, const PackedNumbers& numbers, bool has_keys)
       : encoder_(encoder),
         model_(model),
         graph_(model.graph()),
         operators_(graph_, numbers.layers, numbers.attention),
         parameters_(model, operators_),
-        attention_(encoder, model, operators_, parameters_) {}
+        attention_(encoder, model, operators_, parameters_, has_keys),
+        has_keys_(has_keys) {}
 
   std::string write() {
     const PackedRows embedded = embeddings();
@@ -47,6 +48,7 @@ class PackedWriter {
     graph_.input(kInputIds, ElementType::kInt64, {"tokens"});
     if (has_types) graph_.input(kTokenTypeIds, ElementType::kInt64, {"tokens"});
     graph_.input(kOffsets, ElementType::kInt64, {"boundaries"});
+    if (has_keys_) graph_.input(kKeys, ElementType::kInt64, {"texts"});
     const std::string words = model_.table(tables.words);
     const std::string positions = tables.positions ? model_.table(*tables.positions) : std::string();
     const std::string types = tables.types ? model_.table(*tables.types) : std::string();
@@ -140,20 +142,29 @@ class PackedWriter {
   PackedOperators operators_;
   PackedParameters parameters_;
   PackedAttention attention_;
+  bool has_keys_;
 };
 
 /// The first thing that the packed operators cannot compute; empty: nothing.
-std::string not_packable(const Encoder& encoder) {
+std::string not_packable(const Encoder& encoder, std::uint32_t unattended) {
   const auto lacks_norm = [&](const Layer& layer) { return !layer.attention_norm && &layer != &encoder.layers[0]; };
   if (std::any_of(encoder.layers.begin(), encoder.layers.end(), lacks_norm)) return "its arrangement of norms";
+  if (unattended == 0) return {};
+  if (encoder.convolution || encoder.embeddings.zero_padding) return "the tokens that none attends to, which it clears";
+  const auto is_narrow = [&](const Layer& layer) {
+    return layer.attention.window != 0 && layer.attention.window < unattended;
+  };
+  if (std::any_of(encoder.layers.begin(), encoder.layers.end(), is_narrow)) {
+    return "windows in which no token is attended to";
+  }
   return {};
 }
 
 }  // namespace
 
-Status check_packed(const Encoder& encoder) {
+Status check_packed(const Encoder& encoder, std::uint32_t unattended) {
   const std::string flag = "--precision";
-  const std::string reason = not_packable(encoder);
+  const std::string reason = not_packable(encoder, unattended);
   if (reason.empty()) return {};
   return Error(ErrorKind::kUnsupported,
                flag + ": the packed operators do not compute " + encoder.facts.family + " (" + reason +
@@ -161,8 +172,8 @@ Status check_packed(const Encoder& encoder) {
                flag);
 }
 
-std::string add_packed_encoder(const Encoder& encoder, ModelGraph& model, const PackedNumbers& numbers) {
-  return PackedWriter(encoder, model, numbers).write();
+std::string add_packed_encoder(const Encoder& encoder, ModelGraph& model, const PackedNumbers& numbers, bool has_keys) {
+  return PackedWriter(encoder, model, numbers, has_keys).write();
 }
 
 }  // namespace weir::families

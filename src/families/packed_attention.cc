@@ -15,6 +15,7 @@ PackedRows PackedAttention::add(const Attention& attention, const PackedRows& in
   PackedOperators::Attention node;
   node.query_key_value = query_key_value(attention, input, name);
   node.offsets = kOffsets;
+  if (has_keys_) node.keys = kKeys;
   node.heads = encoder_.heads;
   node.head_size = head_size;
   node.scale = 1.0f / std::sqrt(static_cast<float>(head_size) * static_cast<float>(products));

@@ -18,13 +18,15 @@ namespace weir::families {
 
 class PackedAttention {
  public:
-  /// All three must outlive it.
-  PackedAttention(const Encoder& encoder, ModelGraph& model, PackedOperators& operators, PackedParameters& parameters)
+  /// What is passed by reference must outlive it. `has_keys`: the graph takes kKeys.
+  PackedAttention(const Encoder& encoder, ModelGraph& model, PackedOperators& operators, PackedParameters& parameters,
+                  bool has_keys)
       : encoder_(encoder),
         model_(model),
         operators_(operators),
         parameters_(parameters),
-        disentangled_(encoder, model) {}
+        disentangled_(encoder, model),
+        has_keys_(has_keys) {}
 
   /// Softmax of the scores times the values, before the output layer.
   PackedRows add(const Attention& attention, const PackedRows& input, const std::string& name);
@@ -41,6 +43,7 @@ class PackedAttention {
   PackedOperators& operators_;
   PackedParameters& parameters_;
   PackedDisentangled disentangled_;
+  bool has_keys_;
   std::set<std::size_t> rotary_;  ///< Whose tables are there.
 };
 

@@ -42,10 +42,10 @@ class PackedHeadWriter {
   PackedOutputs token_heads(const std::string& pooling, const TokenHeads& heads) {
     pool(pooling, kSentenceEmbedding);
     graph_.output(kSentenceEmbedding, ElementType::kFloat, {"texts", std::int64_t{encoder_.facts.hidden_size}});
-    const std::string vectors =
-        linear("head.vector", hidden_, beside("head.vector", heads.vector_weights, heads.vector_bias), "none");
+    const std::string vectors = linear(
+        "head.vector", hidden_, beside("head.vector", heads.vector_weights, heads.vector_bias, hidden()), "none");
     const std::string words =
-        linear("head.word", hidden_, beside("head.word", heads.word_weights, {heads.word_bias}), "relu");
+        linear("head.word", hidden_, beside("head.word", heads.word_weights, {heads.word_bias}, hidden()), "relu");
     graph_.node("Concat", {vectors, words}, kTokenHeadsOutput, {{"axis", std::int64_t{1}}});
     graph_.output(kTokenHeadsOutput, ElementType::kFloat, {"tokens", std::int64_t{heads.vector_dimensions} + 1});
     return {kSentenceEmbedding, kTokenHeadsOutput};
@@ -63,6 +63,19 @@ class PackedHeadWriter {
     labels(head, count, steps(head.steps, hidden_));
     graph_.output(kLogits, ElementType::kFloat, {"tokens", std::int64_t{count}});
     return {{}, kLogits};
+  }
+
+  PackedOutputs token_dense(const std::vector<DenseLayer>& layers) {
+    graph_.node("Identity", {dense(layers, hidden_)}, kTokenHeadsOutput);
+    graph_.output(kTokenHeadsOutput, ElementType::kFloat, {"tokens", std::int64_t{layers.back().channels}});
+    return {{}, kTokenHeadsOutput};
+  }
+
+  PackedOutputs text_dense(const HeadForm& head) {
+    graph_.node("Identity", {dense(head.dense, pool(head.reads_mean ? "mean" : "cls", "head.input"))},
+                kSentenceEmbedding);
+    graph_.output(kSentenceEmbedding, ElementType::kFloat, {"texts", std::int64_t{head.dense.back().channels}});
+    return {kSentenceEmbedding, {}};
   }
 
   PackedOutputs words(PackedPrecision precision) {
@@ -106,6 +119,16 @@ class PackedHeadWriter {
     return rows;
   }
 
+  std::string dense(const std::vector<DenseLayer>& layers, std::string rows) {
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      const DenseLayer& layer = layers[i];
+      const std::string name = "dense." + std::to_string(i);
+      const char* activation = layer.activation ? packed_activation_name(*layer.activation) : "none";
+      rows = linear(name, rows, beside(name, layer.weights, layer.bias, layer.inputs), activation);
+    }
+    return rows;
+  }
+
   void labels(const Head& head, std::uint32_t count, const std::string& rows) {
     const Linear layer = classifier_of(encoder_, head, count);
     linear(kLogits, rows, parameters_.linear("head.labels", {&layer}), "none");
@@ -116,9 +139,12 @@ class PackedHeadWriter {
     return operators_.linear(name, {rows, {}, {}}, weights, activation, PackedWanted::kValues).values;
   }
 
+  std::size_t hidden() const { return encoder_.facts.hidden_size; }
+
   /// Weights of a file of their own.
-  std::string beside(const std::string& name, const std::vector<float>& values, const std::vector<float>& bias) {
-    auto weights = operators_.weights(name, values, bias, encoder_.facts.hidden_size, bias.size());
+  std::string beside(const std::string& name, const std::vector<float>& values, const std::vector<float>& bias,
+                     std::size_t inputs) {
+    auto weights = operators_.weights(name, values, bias, inputs, bias.size());
     if (weights.ok()) return *weights;
     model_.fail(std::move(weights).error());
     return name;
@@ -155,6 +181,10 @@ PackedOutputs add_packed_head(const Encoder& encoder, const PackedForm& form, Pa
       return writer.words(precision);
     case HeadKind::kTokenHeads:
       return writer.token_heads(form.pooling, *form.head.beside);
+    case HeadKind::kTokenDense:
+      return writer.token_dense(form.head.dense);
+    case HeadKind::kTextDense:
+      return writer.text_dense(form.head);
     case HeadKind::kNone:
       break;
   }

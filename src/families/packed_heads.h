@@ -6,6 +6,8 @@
 //   kTextLabels   per text, logits [texts, labels]
 //   kTokenLabels  per token, logits [tokens, labels]
 //   kWords        per text, word_weights [texts, vocabulary]
+//   kTokenDense   per token, token_heads [tokens, channels]
+//   kTextDense    per text, sentence_embedding [texts, channels]
 //
 // Heads are small: they are computed in fp32 whatever the encoder's precision. Only the layer from a token to all words
 // of a vocabulary is not, and is of the encoder's precision.

@@ -170,9 +170,10 @@ PackedRows PackedOperators::neighbors(const std::string& name, const std::string
 
 PackedRows PackedOperators::attention(const std::string& name, const Attention& node) {
   const PackedRows result = rows(name);
-  std::vector<std::string> inputs = {
-      node.query_key_value, node.offsets, node.relative_bias, node.alibi_slopes,     node.rotary_cos,
-      node.rotary_sin,      node.window,  node.position_keys, node.position_queries, node.position_buckets};
+  std::vector<std::string> inputs = {node.query_key_value,  node.offsets,       node.relative_bias,
+                                     node.alibi_slopes,     node.rotary_cos,    node.rotary_sin,
+                                     node.window,           node.position_keys, node.position_queries,
+                                     node.position_buckets, node.keys};
   while (inputs.back().empty()) inputs.pop_back();
   graph_.weir_node("PackedAttention", inputs, outputs(result, PackedWanted::kRows),
                    {{"heads", static_cast<std::int64_t>(node.heads)},

@@ -113,6 +113,7 @@ class PackedOperators {
     std::string position_keys;
     std::string position_queries;
     std::string position_buckets;
+    std::string keys;
   };
   PackedRows attention(const std::string& name, const Attention& node);
 

@@ -90,10 +90,10 @@ Result<PackedOutputs> Architecture::build_packed(Weights& weights, onnx::GraphBu
                                                  const PackedForm& form) const {
   const Encoder described = encoder(weights);
   WEIR_ASSIGN_OR_RETURN(const PackedNumbers numbers, read_packed_numbers(form.precision, form.attention));
-  WEIR_RETURN_IF_ERROR(check_packed(described));
+  WEIR_RETURN_IF_ERROR(check_packed(described, form.unattended_tokens));
   WEIR_RETURN_IF_ERROR(check_packed_head(described, form));
   ModelGraph model(described, weights, graph);
-  const std::string hidden = add_packed_encoder(described, model, numbers);
+  const std::string hidden = add_packed_encoder(described, model, numbers, form.unattended_tokens > 0);
   PackedOutputs outputs = add_packed_head(described, form, numbers.layers, hidden, model);
   WEIR_RETURN_IF_ERROR(model.finish());
   return outputs;

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kLongestPath = 512;
 
 /// In the repository's root, or in a folder of a module such as 0_Transformer, 1_Pooling or 2_Dense.
-constexpr std::array<std::string_view, 15> kSmallFiles = {
+constexpr std::array<std::string_view, 16> kSmallFiles = {
     "config.json",
     "tokenizer.json",
     "tokenizer_config.json",
@@ -26,6 +26,7 @@ constexpr std::array<std::string_view, 15> kSmallFiles = {
     "model.safetensors.index.json",
     "sparse_linear.pt",
     "colbert_linear.pt",
+    "artifact.metadata",
 };
 
 bool contains(const std::vector<std::string>& files, std::string_view name) {
@@ -59,6 +60,17 @@ bool is_safetensors(std::string_view path) {
 
 /// pytorch_model.bin; shards of that form are not read.
 bool is_torch_file(std::string_view path) { return is_model_folder(path) && file_name(path) == "pytorch_model.bin"; }
+
+/// Those of modules such as 2_Dense that have nothing else.
+void add_torch_files_of_modules(const std::vector<std::string>& files, std::vector<std::string>& weights) {
+  for (const std::string& file : files) {
+    const std::size_t slash = file.find('/');
+    if (slash == std::string::npos || !is_safe_path(file) || !is_torch_file(file)) continue;
+    const std::string folder = file.substr(0, slash);
+    const bool is_dense = folder.ends_with("_Dense");
+    if (is_dense && !contains(weights, folder + "/model.safetensors")) weights.push_back(file);
+  }
+}
 
 /// The one that Optimum exports by default, and its external data.
 std::vector<std::string> onnx_files(const std::vector<std::string>& files) {
@@ -111,6 +123,7 @@ Result<std::vector<std::string>> choose_files(const std::vector<std::string>& fi
     std::erase_if(weights, [](const std::string& file) { return file.find("-of-") != std::string::npos; });
     std::erase(chosen, "model.safetensors.index.json");
   }
+  add_torch_files_of_modules(files, weights);
   // A module's own weights (2_Dense) are none of the model's.
   const auto is_models = [](const std::string& file) {
     return file.find('/') == std::string::npos || file.find("Transformer") != std::string::npos;

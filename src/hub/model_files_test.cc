@@ -55,6 +55,17 @@ TEST(ModelFilesTest, TakesOnnxWhereThereIsNothingElse) {
             (Files{"0_Transformer/model.safetensors"}));
 }
 
+TEST(ModelFilesTest, TakesWhatColbertModelsAndDenseLayersHave) {
+  EXPECT_EQ(*choose_files({"artifact.metadata", "config.json", "model.safetensors", "vocab.txt"}, "a/b"),
+            (Files{"artifact.metadata", "config.json", "model.safetensors"}));
+  EXPECT_EQ(*choose_files({"1_Dense/config.json", "1_Dense/model.safetensors", "1_Dense/pytorch_model.bin",
+                           "2_Dense/config.json", "2_Dense/pytorch_model.bin", "2_MultiVectorMask/config.json",
+                           "model.safetensors", "pytorch_model.bin"},
+                          "a/b"),
+            (Files{"1_Dense/config.json", "2_Dense/config.json", "2_MultiVectorMask/config.json",
+                   "1_Dense/model.safetensors", "2_Dense/pytorch_model.bin", "model.safetensors"}));
+}
+
 TEST(ModelFilesTest, TakesTheHeadsOfSparseAndMultiVectorModels) {
   EXPECT_EQ(*choose_files({"colbert_linear.pt", "model.safetensors", "optimizer.pt", "sparse_linear.pt"}, "a/b"),
             (Files{"colbert_linear.pt", "sparse_linear.pt", "model.safetensors"}));
@@ -62,7 +73,7 @@ TEST(ModelFilesTest, TakesTheHeadsOfSparseAndMultiVectorModels) {
 
 TEST(ModelFilesTest, TakesPyTorchsFormLast) {
   EXPECT_EQ(*choose_files({"2_Dense/pytorch_model.bin", "config.json", "pytorch_model.bin", "tf_model.h5"}, "a/b"),
-            (Files{"config.json", "pytorch_model.bin"}));
+            (Files{"config.json", "2_Dense/pytorch_model.bin", "pytorch_model.bin"}));
   EXPECT_EQ(*choose_files({"0_Transformer/pytorch_model.bin"}, "a/b"), (Files{"0_Transformer/pytorch_model.bin"}));
   EXPECT_EQ(*choose_files({"onnx/model.onnx", "pytorch_model.bin"}, "a/b"), (Files{"onnx/model.onnx"}));
   EXPECT_FALSE(choose_files({"pytorch_model-00001-of-00002.bin", "pytorch_model.bin.index.json"}, "a/b").ok());

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "huggingface/modules.h"
 #include "huggingface/pooling_config.h"
 
 namespace weir::huggingface {
@@ -12,32 +13,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint32_t kMaxTokens = 1u << 24;
+constexpr std::uint32_t kLeastTokensOfARole = 3;  ///< The first, a marker, the last.
 
 /// In the order in which sentence-transformers looks for them.
 constexpr const char* kTransformerConfigs[] = {"sentence_bert_config.json",       "sentence_roberta_config.json",
                                                "sentence_distilbert_config.json", "sentence_camembert_config.json",
                                                "sentence_albert_config.json",     "sentence_xlm-roberta_config.json",
                                                "sentence_xlnet_config.json"};
-
-struct Modules {
-  std::optional<std::string> transformer;  ///< Each with its path.
-  std::optional<std::string> pooling;
-  std::optional<std::string> normalize;
-  bool pools_words = false;
-};
-
-/// "Pooling" of "sentence_transformers.models.Pooling" and "sentence_transformers.….pooling.Pooling"; empty when the
-/// type is not one of that library.
-std::string module_kind(const std::string& type) {
-  if (!type.starts_with("sentence_transformers.")) return {};
-  return type.substr(type.rfind('.') + 1);
-}
-
-bool stays_inside(const std::string& path) {
-  const fs::path relative = path;
-  return relative.is_relative() && path.find('\0') == std::string::npos &&
-         std::none_of(relative.begin(), relative.end(), [](const fs::path& part) { return part == ".."; });
-}
 
 std::string joined(const std::string& path, const std::string& name) { return path.empty() ? name : path + "/" + name; }
 
@@ -46,13 +28,15 @@ class LayoutReader {
   explicit LayoutReader(const LayoutRequest& request) : request_(request) {}
 
   Result<Layout> read() {
-    WEIR_ASSIGN_OR_RETURN(const std::optional<Modules> modules, read_modules());
+    WEIR_ASSIGN_OR_RETURN(const std::optional<Modules> modules, find_modules());
     layout_.has_pooling = modules && modules->pooling;
-    if (modules && modules->transformer) layout_.transformer_path = *modules->transformer;
+    if (modules) layout_.transformer_path = modules->transformer;
+    if (modules) layout_.dense_paths = modules->dense;
+    WEIR_ASSIGN_OR_RETURN(layout_.late_interaction, read_late_interaction(modules));
     if (modules && modules->pools_words) WEIR_RETURN_IF_ERROR(read_word_pooling(*modules->pooling));
     WEIR_RETURN_IF_ERROR(read_pooling(modules));
     WEIR_RETURN_IF_ERROR(read_normalize(modules));
-    WEIR_RETURN_IF_ERROR(read_max_tokens());
+    WEIR_RETURN_IF_ERROR(layout_.late_interaction ? read_lengths() : read_max_tokens());
     WEIR_RETURN_IF_ERROR(check_tokenizer_settings());
     WEIR_RETURN_IF_ERROR(read_prompts());
     return std::move(layout_);
@@ -72,47 +56,79 @@ class LayoutReader {
     return {ErrorKind::kNotFound, path + ": missing; " + what, path};
   }
 
-  Result<std::optional<Modules>> read_modules() {
+  Result<std::optional<Modules>> find_modules() {
     const auto path = find_file(request_.folders, "modules.json");
     if (!path) return std::optional<Modules>();
     layout_.files.push_back(*path);
-    WEIR_ASSIGN_OR_RETURN(const auto objects, JsonObject::read_array(*path));
-    Modules modules;
-    for (const JsonObject& object : objects) WEIR_RETURN_IF_ERROR(add_module(object, modules));
-    if (!modules.transformer) {
-      return Error(ErrorKind::kUnsupported, *path + ": no Transformer among its modules", *path);
-    }
+    WEIR_ASSIGN_OR_RETURN(Modules modules, read_modules(*path));
     return std::optional(std::move(modules));
   }
 
-  static Status add_module(const JsonObject& object, Modules& modules) {
-    WEIR_ASSIGN_OR_RETURN(const auto type, object.text("type"));
-    WEIR_ASSIGN_OR_RETURN(const auto path, object.text("path"));
-    if (!type) return object.error("type", "missing");
-    if (!stays_inside(path.value_or("")))
-      return object.error("path", "'" + *path + "' leads out of the model's folder");
-    const std::string kind = module_kind(*type);
-    const bool is_transformer = kind == "Transformer" || kind == "MLMTransformer";
-    std::optional<std::string>* slot = is_transformer                                 ? &modules.transformer
-                                       : kind == "Pooling" || kind == "SpladePooling" ? &modules.pooling
-                                       : kind == "Normalize"                          ? &modules.normalize
-                                                                                      : nullptr;
-    if (slot == nullptr) {
-      return object.error("type",
-                          "'" + *type +
-                              "' is not supported; weir has Transformer, MLMTransformer, Pooling, "
-                              "SpladePooling and Normalize",
-                          ErrorKind::kUnsupported);
+  bool is_ordered_otherwise() const {
+    return request_.overrides.task && *request_.overrides.task != bundle::Task::kMultiVector;
+  }
+
+  /// Of ColBERT models, in the form that they have.
+  Result<std::optional<LateInteraction>> read_late_interaction(const std::optional<Modules>& modules) {
+    std::optional<LateInteraction> late;
+    if (is_ordered_otherwise()) return late;
+    if (modules && modules->interact_late()) {
+      WEIR_ASSIGN_OR_RETURN(late, modules->token_mask ? read_multi_vector(*modules->token_mask) : read_pylate());
+      return late;
     }
-    modules.pools_words = modules.pools_words || kind == "SpladePooling";
-    // Each part works on what the one before it made, so that another order is another model.
-    const bool in_order = slot == &modules.transformer ? !modules.pooling && !modules.normalize
-                                                       : modules.transformer && !modules.normalize;
-    if (slot->has_value() || !in_order) {
-      return object.error("type", "'" + kind + "' stands there twice or out of order", ErrorKind::kUnsupported);
+    WEIR_ASSIGN_OR_RETURN(const bool is_stanfords, has_stanfords_form(modules));
+    if (!is_stanfords) return late;
+    WEIR_ASSIGN_OR_RETURN(const auto metadata, read_optional("artifact.metadata"));
+    if (!metadata) return missing("artifact.metadata", "it says how long queries and documents are");
+    WEIR_ASSIGN_OR_RETURN(late, read_stanford_late_interaction(*metadata));
+    return late;
+  }
+
+  Result<LateInteraction> read_pylate() {
+    const std::string name = "config_sentence_transformers.json";
+    WEIR_ASSIGN_OR_RETURN(const auto config, read_optional(name));
+    if (!config) return missing(name, "it says how long queries and documents are");
+    return read_pylate_late_interaction(*config);
+  }
+
+  Result<LateInteraction> read_multi_vector(const std::string& mask_path) {
+    WEIR_ASSIGN_OR_RETURN(const auto config, read_optional("config_sentence_transformers.json"));
+    WEIR_ASSIGN_OR_RETURN(const auto transformer, read_transformer_config());
+    WEIR_ASSIGN_OR_RETURN(const auto mask, read_optional(joined(mask_path, "config.json")));
+    return huggingface::read_late_interaction(
+        {config ? &*config : nullptr, transformer ? &*transformer : nullptr, mask ? &*mask : nullptr});
+  }
+
+  Result<bool> has_stanfords_form(const std::optional<Modules>& modules) const {
+    if (modules) return false;
+    const auto path = find_file(request_.folders, "config.json");
+    if (!path) return false;
+    WEIR_ASSIGN_OR_RETURN(const JsonObject config, JsonObject::read(*path));
+    WEIR_ASSIGN_OR_RETURN(const auto architectures, config.texts("architectures"));
+    return architectures && !architectures->empty() && architectures->front() == "HF_ColBERT";
+  }
+
+  /// Queries and documents have lengths of their own; a flag takes the place of the documents'.
+  Status read_lengths() {
+    LateInteraction& late = *layout_.late_interaction;
+    if (request_.overrides.max_tokens) late.document_tokens = request_.overrides.max_tokens;
+    if (!late.query_tokens || !late.document_tokens) WEIR_RETURN_IF_ERROR(read_max_tokens());
+    if (!late.query_tokens) late.query_tokens = layout_.max_tokens;
+    if (!late.document_tokens) late.document_tokens = layout_.max_tokens;
+    WEIR_ASSIGN_OR_RETURN(const auto config, read_optional(joined(layout_.transformer_path, "config.json")));
+    std::optional<std::uint32_t> positions;
+    if (config) {
+      WEIR_ASSIGN_OR_RETURN(positions, config->count("max_position_embeddings", kMaxTokens));
     }
-    *slot = path.value_or("");
-    return {};
+    layout_.max_tokens = std::max(*late.query_tokens, *late.document_tokens);
+    const bool has_room = std::min(*late.query_tokens, *late.document_tokens) >= kLeastTokensOfARole;
+    if (has_room && layout_.max_tokens <= positions.value_or(kMaxTokens)) return {};
+    return Error(request_.overrides.max_tokens ? ErrorKind::kInvalidArgument : ErrorKind::kCorrupt,
+                 "queries of " + std::to_string(*late.query_tokens) + " and documents of " +
+                     std::to_string(*late.document_tokens) + " tokens: the model takes from " +
+                     std::to_string(kLeastTokensOfARole) + " to " + std::to_string(positions.value_or(kMaxTokens)) +
+                     " (max_position_embeddings); give --max-tokens",
+                 "--max-tokens");
   }
 
   /// SPLADE's pooling, of which weir has the usual form.
@@ -130,7 +146,7 @@ class LayoutReader {
   }
 
   Status read_pooling(const std::optional<Modules>& modules) {
-    if (!request_.needs_pooling || layout_.pools_words) return {};
+    if (!request_.needs_pooling || layout_.pools_words || layout_.late_interaction) return {};
     if (request_.overrides.pooling) {
       layout_.pooling = *request_.overrides.pooling;
       return {};
@@ -151,7 +167,10 @@ class LayoutReader {
       layout_.normalize = false;
       return {};
     }
-    if (request_.overrides.normalize) {
+    const bool is_late = layout_.late_interaction.has_value();
+    // Without a MultiVectorMask it is a model of a library that always normalizes.
+    if (is_late && !(modules && modules->token_mask)) return {};
+    if (!is_late && request_.overrides.normalize) {
       layout_.normalize = *request_.overrides.normalize;
       return {};
     }
@@ -162,10 +181,11 @@ class LayoutReader {
     if (!layout_.normalize) return {};
     WEIR_ASSIGN_OR_RETURN(const auto config, read_optional(joined(*modules->normalize, "config.json")));
     if (!config) return {};
+    const char* normalized = is_late ? "token_embeddings" : "sentence_embedding";
     for (const char* key : {"module_input_name", "module_output_name"}) {
       WEIR_ASSIGN_OR_RETURN(const auto name, config->text(key));
-      if (name && *name != "sentence_embedding") {
-        return config->error(key, "'" + *name + "' is not supported; weir normalizes sentence_embedding",
+      if (name && *name != normalized) {
+        return config->error(key, "'" + *name + "' is not supported; weir normalizes " + normalized,
                              ErrorKind::kUnsupported);
       }
     }

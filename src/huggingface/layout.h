@@ -2,12 +2,14 @@
 // normalization, longest text, prompts. All of it means what sentence-transformers makes of it, and nothing is guessed:
 // where a file is missing, the error names it and the flag to give instead.
 //
-//   modules.json                       which parts: Transformer, Pooling, Normalize; others are refused by name
+//   modules.json                       which parts (modules.h); others are refused by name
 //   config.json, tokenizer.json, …     in the Transformer's folder, which is usually the model's own
 //   sentence_bert_config.json          max_seq_length; else tokenizer_config.json's model_max_length, at most
 //                                      config.json's max_position_embeddings
 //   1_Pooling/config.json              one of mean, cls, max, lasttoken
 //   config_sentence_transformers.json  prompts, default_prompt_name
+//
+// Of a ColBERT model it says what late_interaction.h has, too, and reads no pooling.
 //
 // Values; no threads.
 #pragma once
@@ -21,6 +23,7 @@
 #include "base/result.h"
 #include "bundle/bundle.h"
 #include "huggingface/json_object.h"
+#include "huggingface/late_interaction.h"
 
 namespace weir::huggingface {
 
@@ -42,6 +45,8 @@ struct Layout {
   std::optional<std::uint32_t> pooling_dimensions;  ///< As the Pooling module states it.
   bool has_pooling = false;                         ///< modules.json has a Pooling.
   bool pools_words = false;                         ///< Its pooling is SPLADE's: a weight per word.
+  std::vector<std::string> dense_paths;             ///< Folders of modules.json's Dense, in their order.
+  std::optional<LateInteraction> late_interaction;  ///< Of ColBERT models; Dense then works on tokens.
   std::vector<std::string> files;                   ///< Paths of those that were read.
 };
 

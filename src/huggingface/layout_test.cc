@@ -121,11 +121,28 @@ TEST_F(LayoutTest, MaxTokensThatIsNullOrTooLarge) {
   expect_refused("--max-tokens 65: the model takes from 1 to 64", ErrorKind::kInvalidArgument);
 }
 
+TEST_F(LayoutTest, DenseAfterPooling) {
+  const std::string library = "sentence_transformers.models.";
+  write("modules.json", R"([{"path":"","type":")" + library + R"(Transformer"},
+    {"path":"1_Pooling","type":")" +
+                            library + R"(Pooling"},{"path":"2_Dense","type":")" + library + R"(Dense"},
+    {"path":"3_Dense","type":")" +
+                            library + R"(Dense"}])");
+  const auto layout = read_layout(request_);
+  ASSERT_TRUE(layout.ok()) << layout.error().message;
+  EXPECT_EQ(layout->dense_paths, (std::vector<std::string>{"2_Dense", "3_Dense"}));
+  EXPECT_TRUE(layout->has_pooling);
+  EXPECT_FALSE(layout->late_interaction.has_value());
+  EXPECT_FALSE(layout->normalize);
+}
+
 TEST_F(LayoutTest, OtherModulesAreRefusedByName) {
   const std::string transformer = R"({"path":"","type":"sentence_transformers.models.Transformer"})";
   const auto with = [&](const std::string& module) { write("modules.json", "[" + transformer + "," + module + "]"); };
-  with(R"({"path":"2_Dense","type":"sentence_transformers.models.Dense"})");
-  expect_refused("'sentence_transformers.models.Dense' is not supported", ErrorKind::kUnsupported);
+  with(R"({"path":"2_LSTM","type":"sentence_transformers.models.LSTM"})");
+  expect_refused("'sentence_transformers.models.LSTM' is not supported", ErrorKind::kUnsupported);
+  with(R"({"path":"x","type":"pylate.models.Pooling"})");
+  expect_refused("'pylate.models.Pooling' is not supported", ErrorKind::kUnsupported);
   with(R"({"path":"x","type":"custom_code.Pooling"})");
   expect_refused("'custom_code.Pooling' is not supported", ErrorKind::kUnsupported);
   with(R"({"path":"../x","type":"sentence_transformers.models.Pooling"})");
@@ -134,6 +151,15 @@ TEST_F(LayoutTest, OtherModulesAreRefusedByName) {
   expect_refused("modules.json: field '[1].type': missing", ErrorKind::kCorrupt);
   with(transformer);
   expect_refused("twice or out of order", ErrorKind::kUnsupported);
+  const std::string dense = R"({"path":"d","type":"sentence_transformers.models.Dense"})";
+  with(dense + R"(,{"path":"p","type":"sentence_transformers.models.Pooling"})");
+  expect_refused("'Pooling' stands there twice or out of order", ErrorKind::kUnsupported);
+  with(R"({"path":"n","type":"sentence_transformers.models.Normalize"},)" + dense);
+  expect_refused("'Dense' stands there twice or out of order", ErrorKind::kUnsupported);
+  with(R"({"path":"p","type":"sentence_transformers.models.SpladePooling"},)" + dense);
+  expect_refused("'Dense' stands there twice or out of order", ErrorKind::kUnsupported);
+  with(R"({"path":"m","type":"sentence_transformers.multi_vector_encoder.modules.MultiVectorMask"})");
+  expect_refused("a MultiVectorMask without a Dense", ErrorKind::kUnsupported);
   write("modules.json", R"([{"path":"p","type":"sentence_transformers.models.Pooling"}])");
   expect_refused("out of order", ErrorKind::kUnsupported);
   write("modules.json", "[]");

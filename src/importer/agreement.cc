@@ -198,6 +198,7 @@ Measure measure_of(bundle::Task task) {
       return Measure::kLabels;
     case bundle::Task::kEmbedding:
     case bundle::Task::kSparse:
+    case bundle::Task::kMultiVector:
       break;
   }
   return Measure::kCosine;

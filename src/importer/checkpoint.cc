@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "families/family.h"
+#include "huggingface/special_tokens.h"
 #include "importer/conversion.h"
+#include "importer/dense.h"
+#include "importer/late_interaction.h"
 #include "importer/task.h"
 #include "onnx/graph_builder.h"
 #include "torch_file/checkpoint.h"
@@ -26,7 +30,7 @@ Result<families::PackedOutputs> write_graph(const families::Architecture& archit
   families::PackedOutputs outputs;
   if (request.packed) {
     const families::PackedForm form{request.precision, std::string(bundle::pooling_name(manifest.pooling)), head,
-                                    request.attention};
+                                    request.attention, manifest.unattended_tokens()};
     WEIR_ASSIGN_OR_RETURN(outputs, architecture.build_packed(weights, graph, form));
   } else {
     WEIR_RETURN_IF_ERROR(architecture.build(weights, graph, head));
@@ -66,6 +70,11 @@ Status limit_tokens(const ConversionRequest& request, const families::Facts& fac
                  "--max-tokens");
   }
   layout.max_tokens = facts.max_positions;
+  if (layout.late_interaction) {
+    auto& late = *layout.late_interaction;
+    late.query_tokens = std::min(late.query_tokens.value_or(facts.max_positions), facts.max_positions);
+    late.document_tokens = std::min(late.document_tokens.value_or(facts.max_positions), facts.max_positions);
+  }
   return {};
 }
 
@@ -89,6 +98,9 @@ Result<Plan> make_plan(const ConversionRequest& request) {
   if (!source.checkpoint_folder.empty()) plan.folder = source.checkpoint_folder;
   WEIR_ASSIGN_OR_RETURN(plan.config, huggingface::JsonObject::read(plan.folder + "/config.json"));
   WEIR_ASSIGN_OR_RETURN(plan.task, read_task(*plan.config, plan.layout, request.overrides, source.folders));
+  if (plan.layout.late_interaction) {
+    plan.layout.normalize = request.overrides.normalize.value_or(plan.layout.normalize);
+  }
   if (plan.task.task == bundle::Task::kEmbedding) {
     WEIR_ASSIGN_OR_RETURN(plan.layout, huggingface::read_layout({source.folders, request.overrides, true}));
   }
@@ -119,7 +131,79 @@ void describe_output(const Plan& plan, const families::Facts& facts, bundle::Man
       manifest.dimensions = facts.vocabulary_size;
       manifest.output = Output::kTextVectors;
       manifest.output_name = families::kWordWeights;
+      return;
+    case families::HeadKind::kTokenDense:
+      manifest.dimensions = plan.task.head.dense.back().channels;
+      manifest.output = Output::kTokenVectors;
+      manifest.output_name = families::kLastHiddenState;
+      return;
+    case families::HeadKind::kTextDense:
+      manifest.dimensions = plan.task.head.dense.back().channels;
+      manifest.output = Output::kTextVectors;
+      manifest.output_name = families::kSentenceEmbedding;
   }
+}
+
+/// What stands behind the encoder in files of its own: layers for tokens, or for texts.
+Status add_dense(const ConversionRequest& request, const safetensors::Checkpoint& checkpoint,
+                 const families::Facts& facts, Plan& plan, std::vector<std::string>& files) {
+  const huggingface::Layout& layout = plan.layout;
+  const bool on_tokens = plan.task.task == bundle::Task::kMultiVector;
+  if (!on_tokens && (plan.task.task != bundle::Task::kEmbedding || layout.dense_paths.empty())) return {};
+  const Source& source = *request.source;
+  if (!source.checkpoint_folder.empty()) {
+    return Error(ErrorKind::kUnsupported, "modules.json has a Dense, which is not in an ONNX graph's encoder",
+                 "modules.json");
+  }
+  families::HeadForm& head = plan.task.head;
+  if (on_tokens && layout.dense_paths.empty()) {
+    WEIR_ASSIGN_OR_RETURN(auto layer, read_stanford_linear(checkpoint, facts.hidden_size));
+    head.dense.push_back(std::move(layer));
+    return {};
+  }
+  WEIR_ASSIGN_OR_RETURN(head.dense, read_dense({source.root, layout.dense_paths, facts.hidden_size, on_tokens}, files));
+  if (on_tokens) return {};
+  if (!layout.has_pooling) {
+    return Error(
+        ErrorKind::kUnsupported,
+        "modules.json: its Dense is for vectors of tokens; without --task the model is imported as multi_vector",
+        "--task");
+  }
+  head.kind = families::HeadKind::kTextDense;
+  head.reads_mean = layout.pooling == bundle::Pooling::kMean;
+  if (head.reads_mean || layout.pooling == bundle::Pooling::kCls) return {};
+  return Error(ErrorKind::kUnsupported,
+               "modules.json: a Dense behind the pooling " + std::string(bundle::pooling_name(layout.pooling)) +
+                   " is not supported; weir has mean and cls",
+               "modules.json");
+}
+
+/// Markers and lengths, with the ids that the tokenizer has for them.
+Status add_late_interaction(const Plan& plan, const std::vector<std::string>& folders,
+                            const std::string& tokenizer_path, bundle::Manifest& manifest) {
+  if (manifest.task != bundle::Task::kMultiVector) return {};
+  WEIR_ASSIGN_OR_RETURN(const auto tokenizer, tokenizers::Tokenizer::from_file(tokenizer_path));
+  LateInteractionRequest request{&*plan.layout.late_interaction, tokenizer.get(), std::nullopt, manifest.pad_token_id,
+                                 manifest.max_tokens};
+  WEIR_ASSIGN_OR_RETURN(request.mask_token,
+                        huggingface::read_special_token(folders, plan.layout.transformer_path, "mask_token"));
+  WEIR_ASSIGN_OR_RETURN(manifest.late_interaction, find_tokens(request));
+  add_roles(manifest);
+  return {};
+}
+
+/// Those that bge-m3's own code leaves out of a text's words, wherever they stand.
+Result<std::vector<std::uint32_t>> find_wordless_tokens(const Plan& plan, const std::vector<std::string>& folders,
+                                                        const std::string& tokenizer_path) {
+  WEIR_ASSIGN_OR_RETURN(const auto tokenizer, tokenizers::Tokenizer::from_file(tokenizer_path));
+  std::set<std::uint32_t> ids;
+  for (const char* key : {"cls_token", "eos_token", "pad_token", "unk_token"}) {
+    WEIR_ASSIGN_OR_RETURN(const auto token,
+                          huggingface::read_special_token(folders, plan.layout.transformer_path, key));
+    const auto id = token ? tokenizer->token_to_id(*token) : std::nullopt;
+    if (id) ids.insert(static_cast<std::uint32_t>(*id));
+  }
+  return std::vector<std::uint32_t>(ids.begin(), ids.end());
 }
 
 void describe_packed_output(const families::PackedOutputs& outputs, bundle::Manifest& manifest) {
@@ -153,7 +237,9 @@ Result<Conversion> convert_checkpoint(const ConversionRequest& request) {
   manifest.has_token_type_ids = facts.has_token_type_ids;
   manifest.precision = request.precision;
   const bool is_embedding = plan.task.task == bundle::Task::kEmbedding;
+  WEIR_RETURN_IF_ERROR(add_dense(request, checkpoint, facts, plan, conversion.files));
   describe_output(plan, facts, manifest);
+  WEIR_RETURN_IF_ERROR(add_late_interaction(plan, source.folders, conversion.tokenizer_path, manifest));
   WEIR_ASSIGN_OR_RETURN(const auto lengths, plan.config->counts("matryoshka_dimensions", manifest.dimensions));
   if (lengths && is_embedding) manifest.matryoshka_dimensions = *lengths;
   std::optional<families::TokenHeads> beside;
@@ -161,9 +247,16 @@ Result<Conversion> convert_checkpoint(const ConversionRequest& request) {
     WEIR_ASSIGN_OR_RETURN(beside, read_token_heads(plan.folder, facts.hidden_size, conversion.files));
   }
   if (beside) {
-    plan.task.head = {families::HeadKind::kTokenHeads, 0, &*beside};
+    if (!plan.task.head.dense.empty()) {
+      return Error(ErrorKind::kUnsupported, "modules.json: a Dense beside colbert_linear.pt is not supported",
+                   "modules.json");
+    }
+    plan.task.head.kind = families::HeadKind::kTokenHeads;
+    plan.task.head.beside = &*beside;
     manifest.multi_vector_dimensions = beside->vector_dimensions;
     manifest.lexical_weights = true;
+    WEIR_ASSIGN_OR_RETURN(manifest.wordless_tokens,
+                          find_wordless_tokens(plan, source.folders, conversion.tokenizer_path));
   }
   WEIR_ASSIGN_OR_RETURN(const auto outputs, write_graph(architecture, checkpoint, request, manifest, plan.task.head));
   if (request.packed) describe_packed_output(outputs, manifest);

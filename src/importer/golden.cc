@@ -4,6 +4,7 @@
 
 #include "serve/pooling/pooling.h"
 #include "serve/request/hidden_rows.h"
+#include "serve/request/late_interaction.h"
 #include "session/session.h"
 
 namespace weir::importer {
@@ -13,7 +14,7 @@ namespace {
 std::vector<serve::Task> token_tasks(const bundle::Manifest& manifest) {
   if (manifest.task == bundle::Task::kTokenClassify) return {serve::Task::kTokenLabels};
   std::vector<serve::Task> tasks;
-  if (manifest.multi_vector_dimensions > 0) tasks.push_back(serve::Task::kTokenVectors);
+  if (serve::interacts_late(manifest)) tasks.push_back(serve::Task::kTokenVectors);
   if (manifest.lexical_weights) tasks.push_back(serve::Task::kSparse);
   return tasks;
 }
@@ -29,7 +30,9 @@ class Runner {
     const std::vector<std::int64_t> mask(tokens, 1);
     const std::vector<std::int64_t> offsets = {0, static_cast<std::int64_t>(tokens)};
     session::Batch batch{1, tokens, ids, mask, {}};
+    const std::int64_t attended = static_cast<std::int64_t>(tokens) - encoding.unattended_tokens;
     if (is_packed()) batch.offsets = offsets;
+    if (is_packed() && manifest_.unattended_tokens() > 0) batch.keys = {&attended, 1};
     if (manifest_.has_token_type_ids) batch.token_type_ids = types;
     std::vector<std::string> names = {manifest_.output_name};
     if (!manifest_.token_output_name.empty()) names.push_back(manifest_.token_output_name);
@@ -45,7 +48,7 @@ class Runner {
       rows.hidden = manifest_.width();
     }
     if (outputs.size() > 1) take_tokens(outputs[1], offsets, rows);
-    return numbers_of(rows, tokens);
+    return numbers_of(rows, encoding.ids);
   }
 
  private:
@@ -58,14 +61,14 @@ class Runner {
     rows.offsets = offsets;
   }
 
-  Result<Numbers> numbers_of(const serve::HiddenRows& rows, std::size_t tokens) const {
+  Result<Numbers> numbers_of(const serve::HiddenRows& rows, std::span<const std::int32_t> ids) const {
     const serve::pooling::Rule rule{manifest_.pooling, manifest_.normalize, manifest_.dimensions};
     Numbers numbers;
     numbers.vector.resize(rule.dimensions);
-    WEIR_RETURN_IF_ERROR(serve::pooling::pool_row(rows, 0, tokens, rule, numbers.vector));
+    WEIR_RETURN_IF_ERROR(serve::pooling::pool_row(rows, 0, ids.size(), rule, numbers.vector));
     for (const serve::Task task : token_tasks(manifest_)) {
-      const auto columns = serve::pooling::columns_for(task, manifest_);
-      WEIR_RETURN_IF_ERROR(serve::pooling::token_rows(rows, 0, tokens, columns, numbers.per_token.emplace_back()));
+      const auto columns = serve::pooling::columns_for(task, manifest_, false);
+      WEIR_RETURN_IF_ERROR(serve::pooling::token_rows(rows, 0, ids, columns, numbers.per_token.emplace_back()));
     }
     return numbers;
   }
@@ -124,12 +127,15 @@ Result<std::vector<Numbers>> compute_numbers(const GoldenRequest& request, bundl
   Runner runner(*session, manifest);
   tokenizers::EncodeOptions encode;
   encode.max_tokens = manifest.max_tokens;
+  const auto& late = manifest.late_interaction;
+  if (late) encode.max_tokens = serve::encoded_tokens(*late, false, manifest.max_tokens);
   std::vector<Numbers> all;
   for (const SampleText& sample : request.texts) {
     if (request.cancelled && request.cancelled()) return Error(ErrorKind::kCancelled, "interrupted");
-    const auto encoding =
+    auto encoding =
         sample.pair ? tokenizer.encode_pair(sample.text, *sample.pair, encode) : tokenizer.encode(sample.text, encode);
     if (!encoding.ok()) return about(encoding.error(), "tokenizer.json", sample);
+    if (late) serve::add_role(*late, false, manifest.max_tokens, *encoding);
     auto numbers = runner.run(*encoding);
     if (!numbers.ok()) return about(std::move(numbers).error(), "the model", sample);
     all.push_back(std::move(*numbers));

@@ -49,6 +49,11 @@ Result<Plan> make_plan(const ConversionRequest& request, const onnx::Model& mode
   huggingface::Overrides overrides = request.overrides;
   overrides.normalize = false;
   WEIR_ASSIGN_OR_RETURN(plan.layout, huggingface::read_layout({source.folders, overrides, false}));
+  if (plan.layout.late_interaction) {
+    return Error(ErrorKind::kUnsupported,
+                 source.onnx_path + ": ONNX graphs are not taken of ColBERT models; import the checkpoint",
+                 source.onnx_path);
+  }
   WEIR_ASSIGN_OR_RETURN(plan.config, read_config(source.folders, plan.layout.transformer_path));
   const auto& ordered = request.overrides.task;
   const bool has_head = ordered ? *ordered != bundle::Task::kEmbedding : has_logits(model);
@@ -84,6 +89,13 @@ Status describe_output(const ConversionRequest& request, const onnx::Model& mode
   }
   WEIR_ASSIGN_OR_RETURN(const OutputChoice output, choose_output(model, path, request.overrides.pooling.has_value()));
   const bool needs_pooling = output.kind == bundle::Output::kTokenVectors;
+  if (needs_pooling && !plan.layout.dense_paths.empty()) {
+    return Error(ErrorKind::kUnsupported,
+                 path +
+                     ": gives vectors of tokens, and modules.json has a Dense behind their pooling; import the "
+                     "checkpoint",
+                 path);
+  }
   WEIR_ASSIGN_OR_RETURN(plan.layout,
                         huggingface::read_layout({request.source->folders, request.overrides, needs_pooling}));
   manifest.output = output.kind;

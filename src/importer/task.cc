@@ -18,7 +18,15 @@ constexpr std::uint32_t kMaxLabels = 1u << 16;
 
 Result<Task> task_of(const JsonObject& config, const huggingface::Layout& layout,
                      const huggingface::Overrides& overrides, std::size_t labels) {
+  if (overrides.task == Task::kMultiVector && !layout.late_interaction) {
+    return Error(
+        ErrorKind::kInvalidArgument,
+        "--task: multi_vector is for ColBERT models, in Stanford's form (architectures HF_ColBERT) or PyLate's "
+        "(a Dense and no Pooling in modules.json)",
+        "--task");
+  }
   if (overrides.task) return *overrides.task;
+  if (layout.late_interaction) return Task::kMultiVector;
   if (layout.pools_words) return Task::kSparse;
   if (layout.has_pooling) return Task::kEmbedding;
   WEIR_ASSIGN_OR_RETURN(const auto architectures, config.texts("architectures"));
@@ -109,6 +117,8 @@ families::HeadKind head_kind(Task task) {
       return families::HeadKind::kTokenLabels;
     case Task::kSparse:
       return families::HeadKind::kWords;
+    case Task::kMultiVector:
+      return families::HeadKind::kTokenDense;
     case Task::kEmbedding:
       break;
   }
@@ -158,7 +168,7 @@ Result<ModelTask> read_task(const JsonObject& config, const huggingface::Layout&
   WEIR_ASSIGN_OR_RETURN(task.labels, read_labels(config));
   WEIR_ASSIGN_OR_RETURN(task.task, task_of(config, layout, overrides, task.labels.size()));
   task.head.kind = head_kind(task.task);
-  if (task.task == Task::kEmbedding || task.task == Task::kSparse) {
+  if (task.task == Task::kEmbedding || task.task == Task::kSparse || task.task == Task::kMultiVector) {
     task.labels.clear();
     return task;
   }

@@ -59,12 +59,14 @@ def write_source(name, folder):
 class TaskServer(Server):
     """A server whose model is one of tests/data/tasks, or an embedding model of tests/data/families."""
 
-    def __init__(self, name, *import_flags, flags=()):
+    def __init__(self, name, *import_flags, flags=(), files=None):
         super().__init__(*flags)
-        self.name, self.import_flags = name, import_flags
+        self.name, self.import_flags, self.files = name, import_flags, files or {}
 
     def import_model(self, bundle):
         source = write_source(self.name, self.folder / "source")
+        for name, content in self.files.items():
+            (source / name).write_text(json.dumps(content))
         subprocess.run([PROGRAM, "import", source, bundle, "--max-tokens", "38", "--quiet", *self.import_flags],
                        check=True, env=ENVIRONMENT)
 
@@ -389,6 +391,16 @@ class OtherTasks(TaskTest):
             self.assertEqual(answer.status, 422)
             self.assertIn("gives: 4, 8", answer.json()["error"])
 
+    def test_dense_layers_behind_the_pooling(self):
+        entries = expected("dense")
+        texts = [entry["text"] for entry in entries]
+        for flags, delta in ((["--padded"], 1e-4), (["--precision", "fp32"], 1e-4), (["--precision", "bf16"], 0.02),
+                             (["--precision", "int8"], 0.1)):
+            with self.subTest(flags=flags), TaskServer("dense", *flags) as server:
+                for vector, entry in zip(server.post("/embed", {"inputs": texts}).json(), entries, strict=True):
+                    self.assert_close(vector, entry["numbers"], delta)
+                self.assertEqual(server.post("/embed_all", {"inputs": texts}).status, 422)
+
     def test_three_kinds_of_vectors(self):
         with TaskServer("three_vectors", "--pooling", "cls", "--normalize") as server:
             entries = expected("three_vectors")
@@ -402,6 +414,17 @@ class OtherTasks(TaskTest):
                 self.assertEqual(set(found), set(entry["lexical"]))
                 self.assert_close(list(found.values()), [entry["lexical"][word] for word in found])
             self.check_late_interaction(server, entries)
+
+    def test_tokens_that_are_no_words_have_no_weight(self):
+        names = {"cls_token": "[CLS]", "eos_token": "[SEP]", "unk_token": {"content": "[UNK]"}, "pad_token": "[PAD]"}
+        body = {"inputs": "the [UNK] river [SEP] water xyzzy"}
+        ids = {}
+        for files in ({}, {"special_tokens_map.json": names}):
+            with TaskServer("three_vectors", "--pooling", "cls", "--normalize", files=files) as server:
+                words = server.post("/embed_sparse", body).json()[0]
+                ids[len(files)] = {word["index"] for word in words}
+        self.assertTrue(ids[0] & {2, 3}, "one of them has a weight, or the test shows nothing")
+        self.assertEqual(ids[1], ids[0] - {0, 1, 2, 3})
 
     def check_late_interaction(self, server, entries):
         """Texts ranked by their multi-vectors: of each of the query's the most similar one, on average."""

@@ -18,7 +18,8 @@ Status check_input(const session::TensorInfo& input, const bundle::Bundle& bundl
   const std::string& path = bundle.model_path();
   const bool packed = bundle.manifest.layout == bundle::Layout::kPacked;
   const bool known = input.name == "input_ids" || input.name == (packed ? "offsets" : "attention_mask") ||
-                     (input.name == "token_type_ids" && bundle.manifest.has_token_type_ids);
+                     (input.name == "token_type_ids" && bundle.manifest.has_token_type_ids) ||
+                     (input.name == "keys" && packed && bundle.manifest.unattended_tokens() > 0);
   if (!known) {
     return Error(ErrorKind::kCorrupt,
                  path + ": the graph wants the input '" + input.name + "', which weir.json does not", path);
@@ -114,7 +115,7 @@ void Instance::pad(std::span<const tokenizers::Encoding* const> texts, std::size
     const auto& text = *texts[row];
     const auto at = static_cast<std::ptrdiff_t>(row * columns);
     std::copy(text.ids.begin(), text.ids.end(), input_ids_.begin() + at);
-    std::fill_n(attention_mask_.begin() + at, text.ids.size(), 1);
+    std::fill_n(attention_mask_.begin() + at, text.ids.size() - text.unattended_tokens, 1);
     if (manifest_.has_token_type_ids && text.type_ids.size() == text.ids.size()) {
       std::copy(text.type_ids.begin(), text.type_ids.end(), token_type_ids_.begin() + at);
     }
@@ -122,12 +123,15 @@ void Instance::pad(std::span<const tokenizers::Encoding* const> texts, std::size
 }
 
 void Instance::pack(std::span<const tokenizers::Encoding* const> texts) {
+  const bool takes_keys = manifest_.unattended_tokens() > 0;
   input_ids_.clear();
   token_type_ids_.clear();
+  keys_.clear();
   offsets_.assign(1, 0);
   for (const auto* text : texts) {
     input_ids_.insert(input_ids_.end(), text->ids.begin(), text->ids.end());
     offsets_.push_back(static_cast<std::int64_t>(input_ids_.size()));
+    if (takes_keys) keys_.push_back(static_cast<std::int64_t>(text->ids.size() - text->unattended_tokens));
     if (!manifest_.has_token_type_ids) continue;
     if (text->type_ids.size() == text->ids.size()) {
       token_type_ids_.insert(token_type_ids_.end(), text->type_ids.begin(), text->type_ids.end());
@@ -166,7 +170,7 @@ Status Instance::check_shape(const session::Tensor& output, const std::string& n
 Result<HiddenRows> Instance::run(Wanted wanted, std::size_t rows, std::size_t columns) {
   release();
   session::Session& session = wanted.wide && wide_session_ != nullptr ? *wide_session_ : *session_;
-  const session::Batch batch{rows, columns, input_ids_, attention_mask_, token_type_ids_, offsets_};
+  const session::Batch batch{rows, columns, input_ids_, attention_mask_, token_type_ids_, offsets_, keys_};
   const bool shrink = input_ids_.size() > regular_tokens_;
   const std::vector<std::string> names = output_names(wanted);
   WEIR_ASSIGN_OR_RETURN(outputs_, session.run(batch, names, shrink));

@@ -80,6 +80,7 @@ class Instance {
   std::vector<std::int64_t> attention_mask_;
   std::vector<std::int64_t> token_type_ids_;
   std::vector<std::int64_t> offsets_;  ///< Empty: padded.
+  std::vector<std::int64_t> keys_;     ///< Empty where the graph does not take them.
   std::vector<session::Tensor> outputs_;
 };
 

@@ -7,9 +7,17 @@
 
 #include "base/deadline.h"
 #include "serve/models/self_check.h"
+#include "serve/request/late_interaction.h"
 
 namespace weir::serve::models {
 namespace {
+
+/// Room for a text's tokens, special ones included, but for a marker of multi-vector models.
+std::uint32_t least_tokens(const ModelView& view) {
+  const auto& late = view.manifest.late_interaction;
+  if (!late) return view.max_tokens;
+  return std::min(encoded_tokens(*late, true, view.max_tokens), encoded_tokens(*late, false, view.max_tokens));
+}
 
 /// "2026-01-31T12:00:00Z" to seconds since 1970; 0 when it is something else.
 std::int64_t unix_seconds(const std::string& rfc3339) {
@@ -65,7 +73,7 @@ Status Model::load(metrics::Registry& registry, BatchHooks hooks) {
 Status Model::load_parts(metrics::Registry& registry) {
   ModelView ready = *view();
   WEIR_ASSIGN_OR_RETURN(auto tokenizer, tokenizers::Tokenizer::from_file(bundle_.tokenizer_path()));
-  if (ready.max_tokens <= tokenizer->special_tokens_added()) {
+  if (least_tokens(ready) <= tokenizer->special_tokens_added()) {
     return Error(ErrorKind::kInvalidArgument,
                  "a limit of " + std::to_string(ready.max_tokens) + " tokens leaves no room beside the model's " +
                      std::to_string(tokenizer->special_tokens_added()) + " special tokens",

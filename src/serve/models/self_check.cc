@@ -6,6 +6,7 @@
 
 #include "base/cosine.h"
 #include "serve/pooling/pooling.h"
+#include "serve/request/late_interaction.h"
 
 namespace weir::serve {
 namespace {
@@ -14,9 +15,12 @@ Result<std::vector<float>> embed(engine::Engine& engine, const tokenizers::Token
                                  const bundle::Manifest& manifest, const bundle::Golden& golden) {
   tokenizers::EncodeOptions options;
   options.max_tokens = manifest.max_tokens;
-  WEIR_ASSIGN_OR_RETURN(
-      const tokenizers::Encoding encoding,
-      golden.pair ? tokenizer.encode_pair(golden.text, *golden.pair, options) : tokenizer.encode(golden.text, options));
+  const auto& late = manifest.late_interaction;
+  if (late) options.max_tokens = encoded_tokens(*late, false, manifest.max_tokens);
+  WEIR_ASSIGN_OR_RETURN(tokenizers::Encoding encoding, golden.pair
+                                                           ? tokenizer.encode_pair(golden.text, *golden.pair, options)
+                                                           : tokenizer.encode(golden.text, options));
+  if (late) add_role(*late, false, manifest.max_tokens, encoding);
   WEIR_ASSIGN_OR_RETURN(const HiddenRows rows, engine.compute({&encoding, 1}));
   WEIR_ASSIGN_OR_RETURN(const pooling::Rule rule, pooling::rule_for({}, manifest));
   std::vector<float> vector(rule.dimensions);

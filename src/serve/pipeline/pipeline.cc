@@ -191,8 +191,9 @@ Status Pipeline::Impl::take_row(const ModelView& view, const Item& item, const H
   WEIR_ASSIGN_OR_RETURN(pooling::Rule rule, pooling::rule_for(request.options, view.manifest));
   if (!request.input_of.empty()) rule.normalize = false;  // Once the windows are one.
   if (is_per_token(request.task, view.manifest)) {
-    const pooling::TokenColumns columns = pooling::columns_for(request.task, view.manifest);
-    return pooling::token_rows(rows, row, item.tokens(), columns, request.token_rows[item.index]);
+    const bool of_query = is_query(request, request.inputs[item.index]);
+    const pooling::TokenColumns columns = pooling::columns_for(request.task, view.manifest, of_query);
+    return pooling::token_rows(rows, row, item.encoding().ids, columns, request.token_rows[item.index]);
   }
   const std::span<float> vector(request.vectors.data() + item.index * request.dimensions, request.dimensions);
   return pooling::pool_row(rows, row, item.tokens(), rule, vector);

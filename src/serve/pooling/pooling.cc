@@ -123,21 +123,31 @@ Status pool_row(const HiddenRows& hidden, std::size_t row, std::size_t tokens, c
   return pool_tokens(hidden.tokens_of(row, tokens), hidden.numbers_per_token(), rule, vector);
 }
 
-TokenColumns columns_for(Task task, const bundle::Manifest& manifest) {
+TokenColumns columns_for(Task task, const bundle::Manifest& manifest, bool is_query) {
+  if (manifest.late_interaction) {
+    TokenColumns all{0, manifest.dimensions, manifest.normalize, false};
+    if (!is_query) all.skipped_tokens = manifest.late_interaction->skipped_tokens;
+    return all;
+  }
   if (task == Task::kSparse) return {manifest.token_width() - 1, 1, false, false};
   if (manifest.multi_vector_dimensions == 0) return {0, manifest.dimensions, false, false};
   const std::size_t before = manifest.token_width() - manifest.more_numbers();
   return {before, manifest.multi_vector_dimensions, true, true};
 }
 
-Status token_rows(const HiddenRows& hidden, std::size_t row, std::size_t tokens, const TokenColumns& columns,
-                  std::vector<float>& vectors) {
+Status token_rows(const HiddenRows& hidden, std::size_t row, std::span<const std::int32_t> ids,
+                  const TokenColumns& columns, std::vector<float>& vectors) {
   const std::size_t width = hidden.numbers_per_token();
   assert(row < hidden.rows && columns.first + columns.count <= width);
-  const auto real = hidden.tokens_of(row, tokens);
+  const auto real = hidden.tokens_of(row, ids.size());
+  const auto is_skipped = [&](std::int32_t id) {
+    const auto& skipped = columns.skipped_tokens;
+    return std::find(skipped.begin(), skipped.end(), static_cast<std::uint32_t>(id)) != skipped.end();
+  };
   const std::size_t skipped = columns.skip_first_token ? 1 : 0;
   vectors.clear();
-  for (std::size_t token = skipped; token < tokens; ++token) {
+  for (std::size_t token = skipped; token < ids.size(); ++token) {
+    if (is_skipped(ids[token])) continue;
     const auto wanted = real.subspan(token * width + columns.first, columns.count);
     vectors.insert(vectors.end(), wanted.begin(), wanted.end());
     if (columns.normalize) normalize(std::span(vectors).last(columns.count));

@@ -45,13 +45,16 @@ struct TokenColumns {
   std::size_t first = 0;
   std::size_t count = 0;
   bool normalize = false;
-  bool skip_first_token = false;  ///< Its multi-vector is none.
+  bool skip_first_token = false;                       ///< Its multi-vector is none.
+  std::span<const std::uint32_t> skipped_tokens = {};  ///< Ids of tokens that have none. The manifest's.
 };
-TokenColumns columns_for(Task task, const bundle::Manifest& manifest);
+/// `is_query` is of multi-vector models: the vectors of all tokens, which documents do not have.
+TokenColumns columns_for(Task task, const bundle::Manifest& manifest, bool is_query);
 
-/// Copies those numbers of the tokens of row `row`: [tokens, count]. kBackend when one is NaN or Inf.
-Status token_rows(const HiddenRows& hidden, std::size_t row, std::size_t tokens, const TokenColumns& columns,
-                  std::vector<float>& vectors);
+/// Copies those numbers of the tokens of row `row`, whose ids are `ids`: [tokens that are not skipped, count]. kBackend
+/// when one is NaN or Inf.
+Status token_rows(const HiddenRows& hidden, std::size_t row, std::span<const std::int32_t> ids,
+                  const TokenColumns& columns, std::vector<float>& vectors);
 
 /// Makes one vector of those of a long text's windows, in their order: the mean, each counting as often as it has
 /// tokens, or the largest of each dimension.

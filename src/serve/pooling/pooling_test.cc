@@ -173,12 +173,17 @@ TEST(Pooling, MeansThatAreWeighted) {
 TEST(Pooling, TokenRowsAreOnlyTheRealOnes) {
   const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   std::vector<float> rows;
-  ASSERT_TRUE(token_rows({values, 2, 3, 2}, 1, 2, {0, 2}, rows).ok());
+  const std::vector<std::int32_t> ids = {101, 7, 102};
+  const std::span all(ids);
+  ASSERT_TRUE(token_rows({values, 2, 3, 2}, 1, all.first(2), {0, 2}, rows).ok());
   EXPECT_EQ(rows, (std::vector<float>{7, 8, 9, 10}));
-  ASSERT_TRUE(token_rows({values, 2, 3, 2}, 1, 3, {1, 1, true, true}, rows).ok());
+  ASSERT_TRUE(token_rows({values, 2, 3, 2}, 1, all, {1, 1, true, true}, rows).ok());
   EXPECT_EQ(rows, (std::vector<float>{1, 1}));
+  const std::vector<std::uint32_t> skipped = {7, 8};
+  ASSERT_TRUE(token_rows({values, 2, 3, 2}, 1, all, {0, 2, false, false, skipped}, rows).ok());
+  EXPECT_EQ(rows, (std::vector<float>{7, 8, 11, 12}));
   const std::vector<float> bad = {1, std::numeric_limits<float>::quiet_NaN()};
-  EXPECT_EQ(token_rows({bad, 1, 1, 2}, 0, 1, {0, 2}, rows).error().kind, ErrorKind::kBackend);
+  EXPECT_EQ(token_rows({bad, 1, 1, 2}, 0, all.first(1), {0, 2}, rows).error().kind, ErrorKind::kBackend);
 }
 
 TEST(Pooling, WindowsBecomeOne) {

@@ -30,6 +30,16 @@ bool finish(const RequestPtr& request, std::optional<Error> error) {
   return true;
 }
 
+std::optional<std::string> prompt_name(const Request& request, const Input& input) {
+  const bundle::Manifest& manifest = request.view->manifest;
+  if (manifest.late_interaction && input.is_query) return bundle::kQueryPrompt;
+  return request.options.prompt_name ? request.options.prompt_name : manifest.default_prompt;
+}
+
+bool is_query(const Request& request, const Input& input) {
+  return request.view->manifest.late_interaction && prompt_name(request, input) == bundle::kQueryPrompt;
+}
+
 namespace {
 
 bool does(Task task, const bundle::Manifest& manifest) {
@@ -38,8 +48,9 @@ bool does(Task task, const bundle::Manifest& manifest) {
     case Task::kEmbed:
       return own == bundle::Task::kEmbedding;
     case Task::kTokenVectors:
-      return own == bundle::Task::kEmbedding &&
-             (manifest.output == bundle::Output::kTokenVectors || !manifest.token_output_name.empty());
+      return own == bundle::Task::kMultiVector ||
+             (own == bundle::Task::kEmbedding &&
+              (manifest.output == bundle::Output::kTokenVectors || !manifest.token_output_name.empty()));
     case Task::kRerank:
       return own == bundle::Task::kRerank;
     case Task::kClassify:

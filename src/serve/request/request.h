@@ -32,6 +32,7 @@ struct Input {
   std::vector<std::int32_t> ids;  ///< Used instead of `text` when `is_ids`.
   bool is_ids = false;
   std::optional<std::string> pair = std::nullopt;  ///< A second text; the model reads both as one.
+  bool is_query = false;                           ///< Of multi-vector models, whatever the request says of all inputs.
 
   /// What tokenizing it costs, roughly.
   std::size_t bytes() const {
@@ -79,6 +80,11 @@ inline bool takes_windows(Task task, const bundle::Manifest& manifest) {
 inline bool is_per_token(Task task, const bundle::Manifest& manifest) {
   return task == Task::kTokenVectors || task == Task::kTokenLabels ||
          (task == Task::kSparse && manifest.lexical_weights);
+}
+
+/// Whether a model ranks by vectors of tokens.
+inline bool interacts_late(const bundle::Manifest& manifest) {
+  return manifest.task == bundle::Task::kMultiVector || manifest.multi_vector_dimensions > 0;
 }
 
 /// Whether a model can do it. kInvalidArgument names the model's own task.
@@ -138,6 +144,13 @@ struct Request {
 };
 
 using RequestPtr = std::shared_ptr<Request>;
+
+/// The prompt that goes before an input: what the request names, or the model's default; empty: none. Multi-vector
+/// models take some inputs for queries whatever the request says.
+std::optional<std::string> prompt_name(const Request& request, const Input& input);
+
+/// Whether a multi-vector model takes an input of the request for a query. The others' texts are documents.
+bool is_query(const Request& request, const Input& input);
 
 /// Ends a request, with an error or (without one) with its results in place, and calls done(). Any thread; only the
 /// first call for a request does anything and returns true. Never called with a lock held: done() may go anywhere.

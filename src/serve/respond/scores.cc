@@ -66,7 +66,8 @@ void apply_score_function(bundle::ScoreFunction function, std::span<float> numbe
   }
 }
 
-float late_interaction(std::span<const float> query, std::span<const float> text, std::size_t dimensions) {
+float late_interaction(std::span<const float> query, std::span<const float> text, std::size_t dimensions,
+                       LateInteraction how) {
   const std::size_t query_tokens = query.size() / dimensions;
   const std::size_t text_tokens = text.size() / dimensions;
   if (query_tokens == 0 || text_tokens == 0) return 0;
@@ -80,7 +81,17 @@ float late_interaction(std::span<const float> query, std::span<const float> text
     }
     sum += static_cast<double>(largest);
   }
-  return static_cast<float>(sum / static_cast<double>(query_tokens));
+  return static_cast<float>(how == LateInteraction::kSum ? sum : sum / static_cast<double>(query_tokens));
+}
+
+std::vector<float> late_interactions(std::span<const std::vector<float>> rows, const bundle::Manifest& manifest) {
+  const bool sums = manifest.late_interaction && !manifest.late_interaction->length_normalized;
+  const LateInteraction how = sums ? LateInteraction::kSum : LateInteraction::kMean;
+  std::vector<float> scores;
+  for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
+    scores.push_back(late_interaction(rows.back(), rows[i], manifest.token_dimensions(), how));
+  }
+  return scores;
 }
 
 std::vector<Ranked> ranked(std::span<const float> scores, std::size_t top) {

@@ -16,9 +16,16 @@ namespace weir::serve::respond {
 /// Numbers of the graph to scores, in place.
 void apply_score_function(bundle::ScoreFunction function, std::span<float> numbers);
 
+/// What is made of the products of a query's tokens: their sum, as ColBERT has it, or their mean, as bge-m3 has it.
+enum class LateInteraction { kSum, kMean };
+
 /// Late interaction of a query's and a text's vectors [tokens, dimensions]: of each of the query's the largest product
-/// with any of the text's, on average, as bge-m3's own code has it. 0 where one has no vectors.
-float late_interaction(std::span<const float> query, std::span<const float> text, std::size_t dimensions);
+/// with any of the text's. 0 where one has no vectors.
+float late_interaction(std::span<const float> query, std::span<const float> text, std::size_t dimensions,
+                       LateInteraction how);
+
+/// The scores of texts, whose vectors are all rows but the last, for the query, whose vectors are the last.
+std::vector<float> late_interactions(std::span<const std::vector<float>> rows, const bundle::Manifest& manifest);
 
 /// A text by its place in the request.
 struct Ranked {

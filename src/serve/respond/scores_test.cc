@@ -7,13 +7,15 @@
 namespace weir::serve::respond {
 namespace {
 
-TEST(LateInteraction, IsTheMeanOfTheLargestProducts) {
+TEST(LateInteraction, IsTheMeanOrSumOfTheLargestProducts) {
+  using enum LateInteraction;
   const std::vector<float> query = {1, 0, 0, 1};
   const std::vector<float> text = {0.5F, 0.25F, -1, 0.75F, 0.6F, 0};
-  EXPECT_FLOAT_EQ(late_interaction(query, text, 2), (0.6F + 0.75F) / 2);
-  EXPECT_FLOAT_EQ(late_interaction(query, std::span(text).subspan(2, 2), 2), (-1 + 0.75F) / 2);
-  EXPECT_EQ(late_interaction(query, {}, 2), 0);
-  EXPECT_EQ(late_interaction({}, text, 2), 0);
+  EXPECT_FLOAT_EQ(late_interaction(query, text, 2, kMean), (0.6F + 0.75F) / 2);
+  EXPECT_FLOAT_EQ(late_interaction(query, text, 2, kSum), 0.6F + 0.75F);
+  EXPECT_FLOAT_EQ(late_interaction(query, std::span(text).subspan(2, 2), 2, kMean), (-1 + 0.75F) / 2);
+  EXPECT_EQ(late_interaction(query, {}, 2, kSum), 0);
+  EXPECT_EQ(late_interaction({}, text, 2, kMean), 0);
 }
 
 TEST(Scores, Functions) {

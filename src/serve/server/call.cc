@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "serve/front/http/request_headers.h"
+#include "serve/request/late_interaction.h"
 #include "serve/server/render.h"
 
 namespace weir::serve::server {
@@ -64,17 +65,6 @@ std::size_t characters(const std::vector<Input>& inputs) {
   return count;
 }
 
-/// Models with multi-vectors rank by those of the texts and, after them, of the query, each computed by itself.
-void part_from_query(std::vector<Input>& inputs) {
-  if (inputs.empty()) return;
-  Input query;
-  for (Input& input : inputs) {
-    query.text = std::exchange(input.text, std::move(*input.pair));
-    input.pair.reset();
-  }
-  inputs.push_back(std::move(query));
-}
-
 }  // namespace
 
 Call::Call(Service& service, std::shared_ptr<Exchange> exchange, const Route& route)
@@ -112,13 +102,12 @@ Status Call::prepare() {
 
   // One route for what labels texts and what labels tokens.
   const bool labels_tokens = row.task == Task::kClassify && view_->manifest.task == bundle::Task::kTokenClassify;
-  const bool interacts_late = row.task == Task::kRerank && view_->manifest.task == bundle::Task::kEmbedding &&
-                              view_->manifest.multi_vector_dimensions > 0;
-  request_->task = labels_tokens ? Task::kTokenLabels : interacts_late ? Task::kTokenVectors : row.task;
+  const bool ranks_late = row.task == Task::kRerank && interacts_late(view_->manifest);
+  request_->task = labels_tokens ? Task::kTokenLabels : ranks_late ? Task::kTokenVectors : row.task;
   request_->id = exchange_->request_id;
   request_->model = form_.model;
   request_->inputs = std::move(form_.inputs);
-  if (interacts_late) part_from_query(request_->inputs);
+  if (ranks_late) part_from_query(request_->inputs);
   request_->inputs_field = form_.inputs_field;
   request_->options = std::move(form_.options);
   request_->arrived = exchange_->head.arrived;

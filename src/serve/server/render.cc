@@ -16,10 +16,6 @@ namespace {
 
 respond::Vectors vectors_of(const Request& request) { return {request.vectors, request.dimensions}; }
 
-std::size_t token_dimensions(const bundle::Manifest& manifest) {
-  return manifest.multi_vector_dimensions > 0 ? manifest.multi_vector_dimensions : manifest.dimensions;
-}
-
 bundle::ScoreFunction score_function(const Rendering& rendering) {
   return rendering.form.raw_scores ? bundle::ScoreFunction::kNone : rendering.view.manifest.score_function;
 }
@@ -34,17 +30,6 @@ std::vector<float> scores_of(const Rendering& rendering) {
   return scores;
 }
 
-/// Of models with multi-vectors: the inputs are the texts, and the query after them (call.cc).
-std::vector<float> late_interactions(const Rendering& rendering) {
-  const auto& rows = rendering.request.token_rows;
-  const std::size_t dimensions = token_dimensions(rendering.view.manifest);
-  std::vector<float> scores;
-  for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
-    scores.push_back(respond::late_interaction(rows.back(), rows[i], dimensions));
-  }
-  return scores;
-}
-
 /// The documents, which are the second texts of pairs, if there are pairs.
 std::vector<std::string> documents(const Rendering& rendering) {
   std::vector<std::string> texts;
@@ -55,7 +40,9 @@ std::vector<std::string> documents(const Rendering& rendering) {
 
 std::string render_rerank(const Rendering& rendering) {
   const bool interacts_late = rendering.request.task == Task::kTokenVectors;
-  const std::vector<float> scores = interacts_late ? late_interactions(rendering) : scores_of(rendering);
+  const std::vector<float> scores =
+      interacts_late ? respond::late_interactions(rendering.request.token_rows, rendering.view.manifest)
+                     : scores_of(rendering);
   const auto results = respond::ranked(scores, rendering.form.top.value_or(std::numeric_limits<std::uint32_t>::max()));
   const std::vector<std::string> texts = documents(rendering);
   if (rendering.route.action == Action::kTeiRerank) return respond::tei_rerank(results, texts);
@@ -82,16 +69,21 @@ std::string render_entities(const Rendering& rendering) {
   return rendering.form.is_list ? "[" + out + "]" : out;
 }
 
-/// Per text, the largest weight of each word; special tokens are no words.
+/// Per text, the largest weight of each word; special tokens are no words, whether the tokenizer put them there or they
+/// stand in the text.
 std::vector<respond::SparseVector> lexical_weights(const Rendering& rendering) {
   const Request& request = rendering.request;
+  const auto& wordless = rendering.view.manifest.wordless_tokens;
+  const auto is_word = [&](std::int32_t id) {
+    return std::find(wordless.begin(), wordless.end(), static_cast<std::uint32_t>(id)) == wordless.end();
+  };
   std::vector<respond::SparseVector> result;
   for (std::size_t i = 0; i < request.inputs.size(); ++i) {
     const auto& encoding = request.encodings[i];
     respond::SparseVector words;
     for (std::size_t token = 0; token < encoding.ids.size(); ++token) {
       const float weight = request.token_rows[i][token];
-      if (encoding.special[token] != 0 || !(weight > 0)) continue;
+      if (encoding.special[token] != 0 || !is_word(encoding.ids[token]) || !(weight > 0)) continue;
       float& kept = words[static_cast<std::size_t>(encoding.ids[token])];
       kept = std::max(kept, weight);
     }
@@ -130,7 +122,7 @@ std::string render_body(const Rendering& rendering) {
     case Action::kTeiEmbed:
       return respond::tei_embed(vectors_of(request));
     case Action::kTeiEmbedAll:
-      return respond::tei_embed_all(request.token_rows, token_dimensions(rendering.view.manifest));
+      return respond::tei_embed_all(request.token_rows, rendering.view.manifest.token_dimensions());
     case Action::kTeiEmbedSparse:
       if (rendering.view.manifest.lexical_weights) return respond::tei_embed_sparse(lexical_weights(rendering));
       return respond::tei_embed_sparse(vectors_of(request));

@@ -170,11 +170,14 @@ namespace {
 
 /// TEI's words: what makes sparse vectors is an embedding model whose pooling is "splade".
 void describe_task(const bundle::Manifest& manifest, respond::Info& info) {
-  const bool is_embedding = manifest.task == bundle::Task::kEmbedding || manifest.task == bundle::Task::kSparse;
+  const bool is_multi_vector = manifest.task == bundle::Task::kMultiVector;
+  const bool is_embedding =
+      manifest.task == bundle::Task::kEmbedding || manifest.task == bundle::Task::kSparse || is_multi_vector;
   const bool is_reranker = manifest.task == bundle::Task::kRerank;
   info.model_type = is_embedding ? "embedding" : is_reranker ? "reranker" : "classifier";
   info.pooling =
       manifest.task == bundle::Task::kSparse ? "splade" : std::string(bundle::pooling_name(manifest.pooling));
+  if (is_multi_vector) info.pooling = "none";
   info.labels = manifest.labels;
   if (is_reranker) info.labels = {"LABEL_0"};
 }

@@ -67,11 +67,11 @@ TEST(Check, APromptCannotGoBeforeIds) {
 TEST(PromptOf, TheRequestsOverTheModelsDefault) {
   auto view = std::make_shared<ModelView>(*kModel);
   auto request = request_of(view, {"a"});
-  EXPECT_EQ(prompt_of(*request), "");
+  EXPECT_EQ(prompt_of(*request, request->inputs.front()), "");
   view->manifest.default_prompt = "passage";
-  EXPECT_EQ(prompt_of(*request), "told: ");
+  EXPECT_EQ(prompt_of(*request, request->inputs.front()), "told: ");
   request->options.prompt_name = "query";
-  EXPECT_EQ(prompt_of(*request), "ask: ");
+  EXPECT_EQ(prompt_of(*request, request->inputs.front()), "ask: ");
 }
 
 }  // namespace

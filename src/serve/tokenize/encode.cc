@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "serve/request/late_interaction.h"
 #include "serve/tokenize/checks.h"
 
 namespace weir::serve::tokenize {
@@ -24,14 +25,37 @@ tokenizers::EncodeOptions options_for(const Request& request) {
   return options;
 }
 
-Result<tokenizers::Encoding> encode(const Request& request, const Input& input) {
+/// What multi-vector models make of a text; empty for other models, and where only tokens are asked for.
+const bundle::LateInteraction* late_interaction(const Request& request) {
+  const auto& late = request.view->manifest.late_interaction;
+  return late && computes(request.task) ? &*late : nullptr;
+}
+
+std::uint32_t limit_of(const Request& request, const Input& input) {
+  const std::uint32_t limit = request.view->max_tokens;
+  const bundle::LateInteraction* late = late_interaction(request);
+  return late == nullptr ? limit : role_tokens(*late, is_query(request, input), limit);
+}
+
+Result<tokenizers::Encoding> encode_plain(const Request& request, const Input& input,
+                                          const tokenizers::EncodeOptions& options) {
   const tokenizers::Tokenizer& tokenizer = *request.view->tokenizer;
-  const tokenizers::EncodeOptions options = options_for(request);
   if (input.is_ids) return tokenizer.encode_ids(input.ids, options);
   if (input.pair) return tokenizer.encode_pair(input.text, *input.pair, options);
-  const std::string& prompt = prompt_of(request);
+  const std::string& prompt = prompt_of(request, input);
   if (prompt.empty()) return tokenizer.encode(input.text, options);
   return tokenizer.encode(prompt + input.text, options);
+}
+
+Result<tokenizers::Encoding> encode(const Request& request, const Input& input) {
+  tokenizers::EncodeOptions options = options_for(request);
+  const bundle::LateInteraction* late = late_interaction(request);
+  if (late == nullptr) return encode_plain(request, input, options);
+  const bool of_query = is_query(request, input);
+  options.max_tokens = encoded_tokens(*late, of_query, request.view->max_tokens);
+  WEIR_ASSIGN_OR_RETURN(tokenizers::Encoding encoding, encode_plain(request, input, options));
+  add_role(*late, of_query, request.view->max_tokens, encoding);
+  return encoding;
 }
 
 LongText what_with_long_text(const Request& request, const LongTextRule& rule) {
@@ -57,7 +81,7 @@ Status encode_windows(Request& request, std::size_t index, std::uint32_t overlap
     WEIR_ASSIGN_OR_RETURN(ids, content_of(tokenizer, input.text));
   }
   WEIR_ASSIGN_OR_RETURN(const std::vector<std::int32_t> prompt,
-                        content_of(tokenizer, input.is_ids ? std::string() : prompt_of(request)));
+                        content_of(tokenizer, input.is_ids ? std::string() : prompt_of(request, input)));
   const std::size_t around = tokenizer.special_tokens_added() + prompt.size();
   const std::size_t limit = request.view->max_tokens;
   if (around >= limit) {
@@ -100,7 +124,7 @@ Status encode_input(Request& request, std::size_t index, const LongTextRule& rul
   }
   auto encoding = encode(request, request.inputs[index]);
   if (!encoding.ok()) return named(std::move(encoding).error(), name);
-  const std::uint32_t limit = request.view->max_tokens;
+  const std::uint32_t limit = limit_of(request, request.inputs[index]);
   const bool too_long = computes(request.task) && encoding->untruncated_tokens > limit;
   const LongText what = what_with_long_text(request, rule);
   if (too_long && what == LongText::kChunk) {

@@ -1,0 +1,28 @@
+// modules.json: of which parts a sentence-transformers or PyLate model is made. Pure but for reading the file.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace weir::huggingface {
+
+/// Folders of the parts, within the model's; empty ones are the model's own.
+struct Modules {
+  std::string transformer;
+  std::optional<std::string> pooling;
+  bool pools_words = false;               ///< The pooling is SPLADE's.
+  std::vector<std::string> dense;         ///< On what a Pooling made; without one, on tokens. In their order.
+  std::optional<std::string> token_mask;  ///< MultiVectorMask: which tokens' vectors count.
+  std::optional<std::string> normalize;
+
+  /// Whether the parts make a vector of each token, as ColBERT's do.
+  bool interact_late() const { return !pooling && !dense.empty(); }
+};
+
+/// kUnsupported names a part that weir does not have, or parts in another order than these; kCorrupt a field.
+Result<Modules> read_modules(const std::string& path);
+
+}  // namespace weir::huggingface
