@@ -50,7 +50,7 @@ Result<Architecture> read_gte(const JsonObject& config) {
   WEIR_ASSIGN_OR_RETURN(const Sizes sizes, read_sizes(config, SizeFields{}));
   WEIR_ASSIGN_OR_RETURN(const std::uint32_t types, token_types(config, 0));
   WEIR_ASSIGN_OR_RETURN(const float norm_epsilon, epsilon(config, {"layer_norm_eps"}));
-  WEIR_ASSIGN_OR_RETURN(const RotaryConfig rotary, read_rotary(config, "rope_theta", 10000));
+  WEIR_ASSIGN_OR_RETURN(const RotaryConfig rotary, read_rotary(config, "rope_theta", 10000, RotaryScaling::kNtk));
   WEIR_ASSIGN_OR_RETURN(const Activation function, activation(config, {"hidden_act"}));
   Facts facts = sizes.facts("gte");
   facts.has_token_type_ids = types > 1;

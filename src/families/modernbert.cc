@@ -48,17 +48,23 @@ Status read_layer_types(const JsonObject& config, const Sizes& sizes, Form& form
 }
 
 Status read_thetas(const JsonObject& config, Form& form) {
-  WEIR_ASSIGN_OR_RETURN(form.global_theta, rotary_theta(config, "global_rope_theta", 160000));
-  WEIR_ASSIGN_OR_RETURN(form.local_theta, rotary_theta(config, "local_rope_theta", 10000));
+  WEIR_RETURN_IF_ERROR(refuse_rotary_scaling(config));
+  WEIR_ASSIGN_OR_RETURN(form.global_theta, read_theta(config, "global_rope_theta", 160000));
+  WEIR_ASSIGN_OR_RETURN(form.local_theta, read_theta(config, "local_rope_theta", 10000));
   WEIR_ASSIGN_OR_RETURN(const auto parameters, config.object("rope_parameters"));
   if (!parameters) return {};
+  for (const char* key : {"rope_theta", "rope_type", "type", "factor", "partial_rotary_factor"}) {
+    if (!parameters->has(key)) continue;
+    return parameters->error(key, "is not supported here, but in full_attention and sliding_attention",
+                             ErrorKind::kUnsupported);
+  }
   WEIR_ASSIGN_OR_RETURN(const auto global, parameters->object("full_attention"));
   WEIR_ASSIGN_OR_RETURN(const auto local, parameters->object("sliding_attention"));
   if (global) {
-    WEIR_ASSIGN_OR_RETURN(form.global_theta, rotary_theta(*global, "rope_theta", form.global_theta));
+    WEIR_ASSIGN_OR_RETURN(form.global_theta, layer_theta(*global, form.global_theta));
   }
   if (local) {
-    WEIR_ASSIGN_OR_RETURN(form.local_theta, rotary_theta(*local, "rope_theta", form.local_theta));
+    WEIR_ASSIGN_OR_RETURN(form.local_theta, layer_theta(*local, form.local_theta));
   }
   return {};
 }

@@ -94,7 +94,7 @@ Result<Architecture> read_nomic_bert(const JsonObject& config) {
   WEIR_ASSIGN_OR_RETURN(const Sizes sizes, read_sizes(config, fields));
   WEIR_ASSIGN_OR_RETURN(const std::uint32_t types, token_types(config, 0));
   WEIR_ASSIGN_OR_RETURN(const float norm_epsilon, epsilon(config, {"layer_norm_eps", "layer_norm_epsilon"}));
-  WEIR_ASSIGN_OR_RETURN(const RotaryConfig rotary, read_rotary(config, "rotary_emb_base", 1000));
+  WEIR_ASSIGN_OR_RETURN(const RotaryConfig rotary, read_rotary(config, "rotary_emb_base", 1000, RotaryScaling::kNone));
   WEIR_ASSIGN_OR_RETURN(const Activation function, gate_activation(config));
   Biases biases;
   WEIR_ASSIGN_OR_RETURN(biases.attention, flag(config, "qkv_proj_bias", false));

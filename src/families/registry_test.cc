@@ -74,6 +74,33 @@ TEST(Registry, WhatFamiliesRefuse) {
   expect_refused("modernbert", R"("hidden_activation":"mish")", "'mish' is not supported", kUnsupported);
 }
 
+TEST(Registry, RotaryScalingIsKnownOrRefused) {
+  using enum ErrorKind;
+  for (const char* family : {"gte", "nomic_bert", "modernbert"}) {
+    const auto refused = [&](const std::string& field, const std::string& part) {
+      expect_refused(family, field, part, kUnsupported);
+    };
+    refused(R"("rope_scaling":{"rope_type":"dynamic","factor":2})", ".rope_type': 'dynamic' is not supported");
+    refused(R"("rope_scaling":{"type":"linear","factor":2})", ".type': 'linear' is not supported");
+    refused(R"("rope_scaling":{"type":"default","partial_rotary_factor":0.5})", "partly rotary");
+    refused(R"("partial_rotary_factor":0.25)", "partly rotary");
+    EXPECT_TRUE(read(family, R"("rope_scaling":{"type":"default"})").ok()) << family;
+    EXPECT_TRUE(read(family, R"("rope_scaling":null,"partial_rotary_factor":1.0)").ok()) << family;
+  }
+  expect_refused("nomic_bert", R"("rope_scaling":{"type":"ntk","factor":2})",
+                 "'ntk' is not supported; weir has default", kUnsupported);
+  expect_refused("nomic_bert", R"("rope_parameters":{"type":"yarn","rope_theta":1000})", "'yarn' is not supported",
+                 kUnsupported);
+  expect_refused("gte", R"("rope_parameters":{"rope_theta":0.5})", "must be from 1", kCorrupt);
+  EXPECT_TRUE(read("gte", R"("rope_scaling":{"type":"ntk","factor":2})").ok());
+  expect_refused("modernbert", R"("rope_parameters":{"full_attention":{"type":"linear","factor":2}})",
+                 "'rope_parameters.full_attention.type': 'linear' is not supported", kUnsupported);
+  expect_refused("modernbert", R"("rope_parameters":{"sliding_attention":{"partial_rotary_factor":0.5}})",
+                 "partly rotary", kUnsupported);
+  expect_refused("modernbert", R"("rope_parameters":{"rope_type":"default","rope_theta":10000})",
+                 "but in full_attention and sliding_attention", kUnsupported);
+}
+
 TEST(Registry, Positions) {
   EXPECT_EQ(read("roberta", R"("x":0)")->facts().max_positions, 38u);
   EXPECT_EQ(read("mpnet", R"("x":0)")->facts().max_positions, 38u);
