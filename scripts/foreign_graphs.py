@@ -6,7 +6,7 @@
 
 `make` needs torch, transformers, onnxscript, onnxruntime and onnx, none of which this project depends on; `check` needs
 onnxruntime, onnx and numpy. Without --model, tiny encoders with random weights are exported: BERT, RoBERTa, XLM-RoBERTa,
-DistilBERT. The exports are
+CamemBERT, DistilBERT, ELECTRA, with tables as wide as its layers and narrower ones, and ALBERT. The exports are
 
     legacy, dynamo    torch.onnx.export by tracing or by torch.export, in opsets 11 to 21, eager or sdpa attention
     pooled            with mean pooling over the mask and L2 normalization in the graph, as sentence-transformers has
@@ -37,7 +37,8 @@ HIDDEN, HEADS, LAYERS, VOCABULARY, POSITIONS = 32, 4, 2, 285, 64
 FIXTURES = """bert.legacy11.eager bert.legacy17.sdpa bert.legacy17.notypes bert.dynamo18.sdpa bert-tanh.legacy14.eager
 roberta.legacy17.pooled distilbert.dynamo18.sdpa bert.legacy14.eager.optimizer bert.legacy14.eager.optimizer-mha
 bert.legacy14.eager.optimizer-fp16 bert.legacy14.eager.dynamic bert.legacy14.eager.dynamic.session
-bert.legacy14.eager.dynamic-fused bert.legacy14.eager.qdq-channel bert.legacy14.eager.qoperator""".split()
+bert.legacy14.eager.dynamic-fused bert.legacy14.eager.qdq-channel bert.legacy14.eager.qoperator
+albert.legacy17.sdpa electra-narrow.legacy14.eager.optimizer""".split()
 
 
 def tiny_models(hidden=HIDDEN):
@@ -55,7 +56,11 @@ def tiny_models(hidden=HIDDEN):
         "bert-relu": transformers.BertConfig(**sizes, hidden_act="relu"),
         "roberta": transformers.RobertaConfig(**roberta),
         "xlm-roberta": transformers.XLMRobertaConfig(**roberta),
+        "camembert": transformers.CamembertConfig(**roberta),
         "distilbert": transformers.DistilBertConfig(**distilbert),
+        "electra": transformers.ElectraConfig(**sizes, embedding_size=hidden),
+        "electra-narrow": transformers.ElectraConfig(**sizes, embedding_size=hidden // 2),
+        "albert": transformers.AlbertConfig(**sizes, embedding_size=hidden // 2, hidden_act="gelu_new"),
     }
     for name, config in configs.items():
         torch.manual_seed(20)
@@ -199,7 +204,7 @@ class Maker:
         return path
 
     def exports(self, name, model, opsets, dynamo_opsets):
-        types = name.startswith(("bert", "MiniLM"))
+        types = name.startswith(("bert", "MiniLM", "electra", "albert"))
         for opset in opsets:
             for attention in ("eager", "sdpa") if opset in (14, 17) else ("sdpa" if opset >= 14 else "eager",):
                 self.make(f"{name}.legacy{opset}.{attention}", export, model, opset=opset, attention=attention, types=types)
@@ -273,7 +278,7 @@ def make(arguments):
         print(name, flush=True)
         few = arguments.model or name not in ("bert", "roberta")
         maker.exports(name, model, (14, 17) if few else (11, 12, 13, 14, 15, 16, 17, 18, 20), (18,) if few else (18, 19, 20, 21))
-        if name in ("bert", "xlm-roberta", "distilbert") or arguments.model:
+        if name in ("bert", "xlm-roberta", "distilbert", "electra-narrow", "albert") or arguments.model:
             maker.derived(name, model.config)
     print(f"{len(maker.failed)} were not made")
     for path in arguments.folder.glob("*.onnx") if arguments.fixtures else ():

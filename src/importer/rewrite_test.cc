@@ -80,9 +80,10 @@ double largest_difference(const std::vector<bundle::Golden>& a, const std::vecto
 }
 
 TEST_F(RewriteTest, VectorsAreThoseOfTheOriginal) {
-  for (const char* fixture : {"bert.legacy11.eager", "bert.legacy17.sdpa", "bert.legacy17.notypes",
-                              "bert.dynamo18.sdpa", "bert-tanh.legacy14.eager", "distilbert.dynamo18.sdpa",
-                              "bert.legacy14.eager.optimizer", "bert.legacy14.eager.optimizer-mha"}) {
+  for (const char* fixture :
+       {"bert.legacy11.eager", "bert.legacy17.sdpa", "bert.legacy17.notypes", "bert.dynamo18.sdpa",
+        "bert-tanh.legacy14.eager", "distilbert.dynamo18.sdpa", "bert.legacy14.eager.optimizer",
+        "bert.legacy14.eager.optimizer-mha", "albert.legacy17.sdpa", "electra-narrow.legacy14.eager.optimizer"}) {
     take(fixture);
     EXPECT_LE(largest_difference(vectors(Rewrite::kRequired), vectors(Rewrite::kNever)), 1e-4) << fixture;
   }
@@ -105,6 +106,18 @@ TEST_F(RewriteTest, BundleTellsWhatWasRecognized) {
     return source.file.find("safetensors") != std::string::npos;
   })) << "what was written on the way is no source";
   EXPECT_FALSE(fs::exists(options_.target + "/recognized"));
+}
+
+TEST_F(RewriteTest, NarrowTablesArePackedToo) {
+  for (const char* fixture : {"albert.legacy17.sdpa", "electra-narrow.legacy14.eager.optimizer"}) {
+    take(fixture);
+    options_.precision = "fp32";
+    const Summary summary = imported(Rewrite::kRequired);
+    EXPECT_EQ(summary.manifest.family, "electra") << fixture;
+    EXPECT_EQ(summary.manifest.layout, bundle::Layout::kPacked) << fixture;
+    const auto packed = bundle::load(options_.target).value().golden;
+    EXPECT_LE(largest_difference(packed, vectors(Rewrite::kNever)), 1e-4) << fixture;
+  }
 }
 
 TEST_F(RewriteTest, HalfAndEightBitsAreHeldToTheirOwnRounding) {

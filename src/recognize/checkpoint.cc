@@ -21,17 +21,18 @@ struct NamedTensor {
 
 std::vector<float> as_floats(const std::vector<double>& numbers) { return {numbers.begin(), numbers.end()}; }
 
-/// All of an encoder's tensors under the names that BERT's checkpoints give them.
+/// All of an encoder's tensors under the names that BERT's checkpoints, and ELECTRA's, give them.
 class Tensors {
  public:
   explicit Tensors(const Encoder& encoder) : encoder_(encoder) {
-    const std::int64_t hidden = encoder.hidden_size;
     add("embeddings.word_embeddings.weight", encoder.words->dims(), [&] { return encoder_.words->floats(); });
-    add("embeddings.position_embeddings.weight", {encoder.max_positions(), hidden}, [&] { return position_rows(); });
+    add("embeddings.position_embeddings.weight", {encoder.max_positions(), encoder.embedding_size()},
+        [&] { return position_rows(); });
     if (encoder.types) {
       add("embeddings.token_type_embeddings.weight", encoder.types->dims(), [&] { return encoder_.types->floats(); });
     }
     norm("embeddings.LayerNorm", encoder.embedding_norm);
+    if (encoder.embedding_projection) linear("embeddings_project", *encoder.embedding_projection);
     for (std::size_t i = 0; i < encoder.layers.size(); ++i) {
       const EncoderLayer& layer = encoder.layers[i];
       const std::string name = "encoder.layer." + std::to_string(i) + ".";
@@ -66,11 +67,11 @@ class Tensors {
   /// From the row of the first position on.
   std::vector<float> position_rows() const {
     std::vector<float> rows = encoder_.positions->floats();
-    const auto hidden = static_cast<std::size_t>(encoder_.hidden_size);
-    rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(hidden) * encoder_.first_position);
+    const auto columns = static_cast<std::size_t>(encoder_.embedding_size());
+    rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(columns) * encoder_.first_position);
     if (encoder_.position_row.empty()) return rows;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      rows[i] = static_cast<float>(static_cast<double>(rows[i]) + encoder_.position_row[i % hidden]);
+      rows[i] = static_cast<float>(static_cast<double>(rows[i]) + encoder_.position_row[i % columns]);
     }
     return rows;
   }
@@ -89,7 +90,8 @@ std::string config_json(const Encoder& encoder, std::uint32_t pad_token_id) {
   const auto size = [](std::int64_t number) { return static_cast<std::uint64_t>(number); };
   bundle::JsonWriter json;
   json.open('{');
-  json.field("model_type", "bert");
+  json.field("model_type", encoder.embedding_projection ? "electra" : "bert");
+  json.field("embedding_size", size(encoder.embedding_size()));
   json.field("hidden_size", size(encoder.hidden_size));
   json.field("num_hidden_layers", static_cast<std::uint64_t>(encoder.layers.size()));
   json.field("num_attention_heads", size(encoder.heads));

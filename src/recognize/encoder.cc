@@ -93,6 +93,10 @@ class EncoderReader {
     WEIR_ASSIGN_OR_RETURN(const MeaningPtr rows, token_rows(*view));
     MeaningPtr current = rows;
     while (true) {
+      if (current->as<Linear>() != nullptr) {
+        WEIR_ASSIGN_OR_RETURN(current, embedding_projection(current));
+        break;
+      }
       const auto* norm = current->as<LayerNorm>();
       const auto* sum = norm != nullptr ? norm->x->as<Sum>() : nullptr;
       if (sum == nullptr) return stop(*current, "the layer norm of a sum");
@@ -141,6 +145,17 @@ class EncoderReader {
     return true;
   }
 
+  /// Returns its input.
+  Result<MeaningPtr> embedding_projection(const MeaningPtr& output) {
+    WEIR_ASSIGN_OR_RETURN(encoder_.embedding_projection, linear_weights(output));
+    WEIR_RETURN_IF_ERROR(same(encoder_.hidden_size, output->columns(), *output));
+    MeaningPtr input = output->as<Linear>()->x;
+    const auto* norm = input->as<LayerNorm>();
+    const auto* sum = norm != nullptr ? norm->x->as<Sum>() : nullptr;
+    if (sum == nullptr || !is_embeddings(*sum)) return stop(*input, "the layer norm of the embeddings' sum");
+    return input;
+  }
+
   static bool is_embeddings(const Sum& sum) {
     return std::any_of(sum.terms.begin(), sum.terms.end(),
                        [](const MeaningPtr& term) { return term->as<Embedding>() != nullptr; });
@@ -177,12 +192,18 @@ class EncoderReader {
     NormWeights norm;
   };
 
+  /// Whether it ends what is added to a part's input. That may be a linear layer, too: ALBERT's first one is.
+  static bool is_branch(const Meaning& term) {
+    const auto* linear = term.as<Linear>();
+    return linear != nullptr && (linear->x->as<Context>() != nullptr || linear->x->as<Pointwise>() != nullptr);
+  }
+
   /// LayerNorm(Linear(input) + skipped).
   Result<Residual> residual(const MeaningPtr& output) {
     WEIR_ASSIGN_OR_RETURN(const LayerNorm* norm, expect<LayerNorm>(output, "a layer norm"));
     WEIR_ASSIGN_OR_RETURN(const Sum* sum, expect<Sum>(norm->x, "the sum of a linear layer and its part's input"));
     if (sum->terms.size() != 2) return stop(*norm->x, "a sum of two");
-    const bool linear_first = sum->terms[0]->as<Linear>() != nullptr;
+    const bool linear_first = is_branch(*sum->terms[0]);
     const MeaningPtr& linear = sum->terms[linear_first ? 0 : 1];
     Residual result{nullptr, sum->terms[linear_first ? 1 : 0], {}, {}};
     WEIR_ASSIGN_OR_RETURN(result.linear, linear_weights(linear));
@@ -232,7 +253,9 @@ class EncoderReader {
   Status embeddings(const MeaningPtr& output) {
     const auto& norm = *output->as<LayerNorm>();
     const auto& sum = *norm.x->as<Sum>();
-    WEIR_RETURN_IF_ERROR(same(encoder_.hidden_size, output->columns(), *output));
+    std::int64_t width = encoder_.embedding_projection ? 0 : encoder_.hidden_size;
+    WEIR_RETURN_IF_ERROR(same(width, output->columns(), *output));
+    encoder_.hidden_size = encoder_.embedding_projection ? encoder_.hidden_size : width;
     for (const MeaningPtr& term : sum.terms) {
       WEIR_ASSIGN_OR_RETURN(const Embedding* embedding, expect<Embedding>(term, "an embedding"));
       std::optional<Constant>& slot = embedding->rows == Rows::kWords   ? encoder_.words

@@ -2,7 +2,8 @@
 //
 // A value; weights are read from the graph's file when asked for. Encoders that differ from BERT by name alone (RoBERTa
 // and XLM-R count positions from another row, DistilBERT has no token types) are described as BERT: what a table's
-// unused rows or a constant type row would do is done here.
+// unused rows or a constant type row would do is done here. Tables narrower than the layers make it ELECTRA, whose
+// layers ALBERT's are, written out one by one.
 #pragma once
 
 #include <cstdint>
@@ -61,10 +62,12 @@ struct Encoder {
   std::optional<Constant> types;
   std::vector<double> position_row;  ///< Added to every position's row; empty: none.
   NormWeights embedding_norm;
+  std::optional<LinearWeights> embedding_projection;  ///< From the tables' columns to the hidden size.
   std::vector<EncoderLayer> layers;
   GraphPooling pooling = GraphPooling::kNone;
   bool normalizes = false;
 
+  std::int64_t embedding_size() const { return words->dims()[1]; }
   std::int64_t vocabulary_size() const { return words->dims()[0]; }
   std::int64_t max_positions() const { return positions->dims()[0] - first_position; }
 };

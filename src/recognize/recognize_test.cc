@@ -65,6 +65,7 @@ struct Kind {
   std::int64_t first_position = 0;
   bool is_half = false;
   Rounding rounding = Rounding::kNone;
+  std::int64_t embedding_size = 8;
 };
 
 class Foreign : public ::testing::TestWithParam<Kind> {};
@@ -85,6 +86,8 @@ TEST_P(Foreign, IsRecognized) {
   EXPECT_EQ(encoder.first_position, kind.first_position);
   EXPECT_EQ(found.result->is_half, kind.is_half);
   EXPECT_EQ(found.result->rounding, kind.rounding);
+  EXPECT_EQ(encoder.embedding_size(), kind.embedding_size);
+  EXPECT_EQ(encoder.embedding_projection.has_value(), kind.embedding_size != 8);
   EXPECT_EQ(encoder.pooling, GraphPooling::kNone);
   EXPECT_NEAR(encoder.epsilon, 1e-12, 1e-15);
 }
@@ -96,6 +99,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Kind{"roberta.legacy17.pooled", "gelu", false, 2},
                       Kind{"distilbert.dynamo18.sdpa", "gelu", false}, Kind{"bert.legacy14.eager.optimizer"},
                       Kind{"bert.legacy14.eager.optimizer-mha"},
+                      Kind{"albert.legacy17.sdpa", "gelu_new", true, 0, false, Rounding::kNone, 4},
+                      Kind{"electra-narrow.legacy14.eager.optimizer", "gelu", true, 0, false, Rounding::kNone, 4},
                       Kind{"bert.legacy14.eager.optimizer-fp16", "gelu", true, 0, true},
                       Kind{"bert.legacy14.eager.dynamic", "gelu", true, 0, false, Rounding::kDynamic},
                       Kind{"bert.legacy14.eager.dynamic.session", "gelu", true, 0, false, Rounding::kDynamic},
