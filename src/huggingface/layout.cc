@@ -60,7 +60,8 @@ class LayoutReader {
     const auto path = find_file(request_.folders, "modules.json");
     if (!path) return std::optional<Modules>();
     layout_.files.push_back(*path);
-    WEIR_ASSIGN_OR_RETURN(Modules modules, read_modules(*path));
+    WEIR_ASSIGN_OR_RETURN(const auto objects, JsonObject::read_array(*path));
+    WEIR_ASSIGN_OR_RETURN(Modules modules, read_modules(objects, *path));
     return std::optional(std::move(modules));
   }
 

@@ -4,8 +4,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "huggingface/json_object.h"
-
 namespace weir::huggingface {
 namespace {
 
@@ -94,8 +92,7 @@ class ModuleList {
 
 }  // namespace
 
-Result<Modules> read_modules(const std::string& path) {
-  WEIR_ASSIGN_OR_RETURN(const auto objects, JsonObject::read_array(path));
+Result<Modules> read_modules(const std::vector<JsonObject>& objects, const std::string& path) {
   ModuleList list;
   for (const JsonObject& object : objects) WEIR_RETURN_IF_ERROR(list.add(object));
   return std::move(list).finish(path);

@@ -1,4 +1,4 @@
-// modules.json: of which parts a sentence-transformers or PyLate model is made. Pure but for reading the file.
+// modules.json: of which parts a sentence-transformers or PyLate model is made. Pure functions.
 #pragma once
 
 #include <optional>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "huggingface/json_object.h"
 
 namespace weir::huggingface {
 
@@ -22,7 +23,8 @@ struct Modules {
   bool interact_late() const { return !pooling && !dense.empty(); }
 };
 
-/// kUnsupported names a part that weir does not have, or parts in another order than these; kCorrupt a field.
-Result<Modules> read_modules(const std::string& path);
+/// The file's objects, in their order; `path` is for messages. kUnsupported names a part that weir does not have, or
+/// parts in another order than these; kCorrupt a field.
+Result<Modules> read_modules(const std::vector<JsonObject>& objects, const std::string& path);
 
 }  // namespace weir::huggingface
