@@ -16,7 +16,7 @@ constexpr kernels::Activation kActivations[] = {kernels::Activation::kNone,     
                                                 kernels::Activation::kSilu,     kernels::Activation::kTanh};
 
 /// Waking a thread costs some ten microseconds: the products it takes over must be worth more.
-constexpr std::size_t kProductsWorthAThread = std::size_t{4} << 20;
+constexpr std::size_t kProductsWorthAThread = std::size_t{1} << 20;
 
 /// The rows of input 0.
 template <class Args, class Weights>

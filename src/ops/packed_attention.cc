@@ -26,7 +26,7 @@ constexpr std::size_t kKeys = 10;
 constexpr std::int64_t kMostHeads = 1 << 16;
 constexpr std::int64_t kLargestHead = 1 << 16;
 /// Products of the scores that are worth a thread.
-constexpr std::size_t kProductsWorthAThread = std::size_t{1} << 20;
+constexpr std::size_t kProductsWorthAThread = std::size_t{1} << 16;
 
 Error bad_input(const char* name, const std::string& what) {
   return {ErrorKind::kInvalidArgument, std::string("input '") + name + "' " + what, name};

@@ -71,8 +71,8 @@ struct Counters {
                                    metrics::exponential_bounds(0.0005, 2, 16), {{"model", model}})) {}
 };
 
-/// Of a shorter text several threads save less than a tenth of the time (docs/performance.md).
-constexpr std::size_t kLeastWideTokens = 48;
+/// Below this, starting the threads costs what they save (docs/performance.md).
+constexpr std::size_t kLeastWideTokens = 16;
 
 int count_instances(const Options& options, const bundle::Bundle& bundle) {
   if (bundle.manifest.layout == bundle::Layout::kPadded) return options.instances;
