@@ -15,12 +15,12 @@
 #include "apps/weir/offline_flags.h"
 #include "apps/weir/offline_pipeline.h"
 #include "apps/weir/stop_signals.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "bulk/records.h"
 #include "serve/request/late_interaction.h"
 #include "serve/respond/entities.h"
-#include "serve/respond/json_writer.h"
 #include "serve/respond/scores.h"
 
 namespace weir::cli {
@@ -160,10 +160,10 @@ Status rerank(const Options& options) {
   const std::size_t top = options.top > 0 ? options.top : scores.size();
   for (const respond::Ranked& one : respond::ranked(scores, top)) {
     std::string line = R"({"index":)" + std::to_string(one.index) + R"(,"score":)";
-    respond::append_float(line, one.score);
+    append_json_float(line, one.score);
     if (!options.no_text) {
       line += R"(,"text":)";
-      respond::append_string(line, texts[one.index]);
+      append_json_string(line, texts[one.index]);
     }
     WEIR_RETURN_IF_ERROR(print_line(line + "}"));
   }

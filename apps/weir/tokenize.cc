@@ -63,7 +63,7 @@ std::string encoding_line(const Tokenizer& tokenizer, const Encoding& encoding) 
   const auto number = [&](std::int64_t value) { append_number(out, value); };
   append_array(out, "ids", encoding.ids, number);
   append_array(out, "tokens", encoding.ids,
-               [&](std::int32_t id) { bundle::append_json_string(out, tokenizer.id_to_token(id)); });
+               [&](std::int32_t id) { append_json_string(out, tokenizer.id_to_token(id)); });
   append_array(out, "type_ids", encoding.type_ids, number);
   append_array(out, "offsets", encoding.offsets, [&](const tokenizers::Offset& offset) {
     out += '[';
@@ -166,7 +166,7 @@ Result<std::string> answer(const Tokenizer& tokenizer, const Options& options, c
   if (options.decode) {
     WEIR_ASSIGN_OR_RETURN(const std::string text, tokenizer.decode(record.ids, !options.keep_special_tokens));
     std::string out = "{\"text\":";
-    bundle::append_json_string(out, text);
+    append_json_string(out, text);
     return out += '}';
   }
   WEIR_ASSIGN_OR_RETURN(const Encoding encoding, record.is_pair
@@ -186,7 +186,7 @@ std::size_t run_stream(const Tokenizer& tokenizer, const Options& options, std::
     if (!out.ok()) {
       ++failures;
       std::string message = "{\"error\":";
-      bundle::append_json_string(message, out.error().message);
+      append_json_string(message, out.error().message);
       out = message + "}";
     }
     *out += '\n';

@@ -1,11 +1,11 @@
-#include "serve/respond/json_writer.h"
+#include "base/json_text.h"
 
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
 
-namespace weir::serve::respond {
+namespace weir {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
@@ -58,9 +58,13 @@ void append_ascii(std::string& out, char c) {
 
 }  // namespace
 
-void append_string(std::string& out, std::string_view text) {
+void append_json_string(std::string& out, std::string_view text, InvalidUtf8 invalid) {
   out.push_back('"');
   for (std::size_t i = 0; i < text.size();) {
+    if (static_cast<unsigned char>(text[i]) >= 0x80 && invalid == InvalidUtf8::kKept) {
+      out.push_back(text[i++]);
+      continue;
+    }
     if (static_cast<unsigned char>(text[i]) < 0x80) {
       append_ascii(out, text[i]);
       ++i;
@@ -73,20 +77,20 @@ void append_string(std::string& out, std::string_view text) {
   out.push_back('"');
 }
 
-void append_string_or_null(std::string& out, std::string_view text) {
+void append_json_string_or_null(std::string& out, std::string_view text) {
   if (text.empty()) {
     out.append("null");
   } else {
-    append_string(out, text);
+    append_json_string(out, text);
   }
 }
 
-void append_integer(std::string& out, std::int64_t number) {
+void append_json_integer(std::string& out, std::int64_t number) {
   std::array<char, 24> digits{};
   out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
 }
 
-void append_float(std::string& out, float number) {
+void append_json_float(std::string& out, float number) {
   if (!std::isfinite(number)) {
     out.append("null");
     return;
@@ -95,13 +99,13 @@ void append_float(std::string& out, float number) {
   out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
 }
 
-void append_floats(std::string& out, std::span<const float> numbers) {
+void append_json_floats(std::string& out, std::span<const float> numbers) {
   out.push_back('[');
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (i > 0) out.push_back(',');
-    append_float(out, numbers[i]);
+    append_json_float(out, numbers[i]);
   }
   out.push_back(']');
 }
 
-}  // namespace weir::serve::respond
+}  // namespace weir

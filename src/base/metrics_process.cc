@@ -2,7 +2,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include <dirent.h>
@@ -10,23 +9,12 @@
 #include <unistd.h>
 
 #include "base/metrics.h"
+#include "base/process_stat.h"
 
 namespace weir::metrics {
 namespace {
 
-/// Field `number` (counted from 1, as proc(5) does, at least 3) of /proc/self/stat; NaN when it cannot be read.
-double stat_field(int number) {
-  std::ifstream file("/proc/self/stat");
-  std::string line;
-  if (!std::getline(file, line)) return std::nan("");
-  // The program's name, in parentheses, may hold anything.
-  const std::size_t end = line.rfind(')');
-  if (end == std::string::npos) return std::nan("");
-  std::istringstream fields(line.substr(end + 1));
-  std::string field;
-  for (int i = 3; i <= number; ++i) fields >> field;
-  return field.empty() ? std::nan("") : std::strtod(field.c_str(), nullptr);
-}
+double stat_field(std::size_t number) { return process_stat_number(process_stat_fields("/proc/self/stat"), number); }
 
 double ticks_per_second() { return static_cast<double>(sysconf(_SC_CLK_TCK)); }
 

@@ -9,6 +9,7 @@
 #include <openssl/evp.h>
 
 #include "base/file.h"
+#include "base/hex.h"
 #include "bundle/json_fields.h"
 #include "bundle/json_writer.h"
 
@@ -57,13 +58,7 @@ std::string RecordHash::hex() const {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int length = 0;
   EVP_DigestFinal_ex(copy.context, digest, &length);
-  std::string text;
-  char byte[3];
-  for (unsigned int i = 0; i < length; ++i) {
-    std::snprintf(byte, sizeof byte, "%02x", static_cast<unsigned int>(digest[i]));
-    text += byte;
-  }
-  return text;
+  return to_hex({digest, length});
 }
 
 std::string journal_path(const std::string& output) { return output + ".weir-resume"; }

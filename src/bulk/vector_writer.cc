@@ -143,7 +143,7 @@ Status VectorWriter::append_skipped(std::string_view problem) {
     return append(std::vector<float>(dimensions_, std::numeric_limits<float>::quiet_NaN()));
   }
   buffer_ += "{\"index\":" + std::to_string(records_) + ",\"error\":";
-  bundle::append_json_string(buffer_, problem);
+  append_json_string(buffer_, problem);
   buffer_ += "}\n";
   ++records_;
   return write_if_large();

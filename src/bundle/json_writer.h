@@ -8,10 +8,9 @@
 #include <string_view>
 #include <utility>
 
-namespace weir::bundle {
+#include "base/json_text.h"
 
-/// `text` in quotes. Bytes that are not UTF-8 stay as they are: who writes a file checks the whole.
-void append_json_string(std::string& out, std::string_view text);
+namespace weir::bundle {
 
 class JsonWriter {
  public:
@@ -19,13 +18,13 @@ class JsonWriter {
 
   void key(std::string_view name) {
     next();
-    append_json_string(out_, name);
+    append_json_string(out_, name, InvalidUtf8::kKept);
     out_ += ": ";
     after_key_ = true;
   }
   void text(std::string_view value) {
     next();
-    append_json_string(out_, value);
+    append_json_string(out_, value, InvalidUtf8::kKept);
   }
   void raw(std::string_view value) {
     next();

@@ -5,6 +5,7 @@
 
 #include <openssl/evp.h>
 
+#include "base/hex.h"
 #include "base/mapped_file.h"
 
 namespace weir::hub {
@@ -22,10 +23,7 @@ std::string hex_digest(const EVP_MD* kind, std::string_view header, std::span<co
                     EVP_DigestUpdate(context.get(), bytes.data(), bytes.size()) == 1 &&
                     EVP_DigestFinal_ex(context.get(), digest, &length) == 1;
   if (!done) return {};
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string hex;
-  for (unsigned int i = 0; i < length; ++i) hex.append({kHex[digest[i] >> 4], kHex[digest[i] & 15]});
-  return hex;
+  return to_hex({digest, length});
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ std::string json_list(const std::vector<std::string>& texts) {
   std::string list = "[";
   for (const std::string& text : texts) {
     if (list.size() > 1) list += ',';
-    bundle::append_json_string(list, text);
+    append_json_string(list, text);
   }
   return list + "]";
 }
@@ -37,7 +37,7 @@ std::string json_list(const std::vector<std::string>& texts) {
 std::string text_or_list(const std::vector<std::string>& texts) {
   if (texts.size() != 1) return json_list(texts);
   std::string text;
-  bundle::append_json_string(text, texts[0]);
+  append_json_string(text, texts[0]);
   return text;
 }
 
@@ -92,12 +92,12 @@ std::string request_body(const DialectOptions& options, const std::vector<std::s
   std::string body;
   if (options.dialect == Dialect::kOpenAi) {
     body = "{\"model\":";
-    bundle::append_json_string(body, options.model);
+    append_json_string(body, options.model);
     return body + ",\"input\":" + text_or_list(texts) + "}";
   }
   if (options.dialect == Dialect::kTei) return "{\"inputs\":" + text_or_list(texts) + "}";
   body = "{\"inputs\":[{\"name\":";
-  bundle::append_json_string(body, options.input_name);
+  append_json_string(body, options.input_name);
   const std::string count = std::to_string(texts.size());
   return body + ",\"shape\":[" + count + "],\"datatype\":\"BYTES\",\"data\":" + json_list(texts) + "}]}";
 }

@@ -1,10 +1,13 @@
 #include "loadgen/process/process_usage.h"
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include <unistd.h>
+
+#include "base/process_stat.h"
 
 namespace weir::loadgen {
 namespace {
@@ -18,22 +21,14 @@ std::string read_line(const std::string& path) {
   return line;
 }
 
-/// Fields of /proc/PID/stat, counted from 1 as the manual does; the name may hold blanks and brackets.
+/// Its own processor time and that of children that it has waited for: fields 14 to 17.
 bool add_cpu(const std::string& folder, ProcessUsage& usage) {
-  const std::string line = read_line(folder + "/stat");
-  const std::size_t name_end = line.rfind(')');
-  if (name_end == std::string::npos) return false;
-  std::istringstream rest(line.substr(name_end + 1));
-  std::string skipped;
-  for (int field = 3; field <= 13; ++field) rest >> skipped;
+  const auto fields = process_stat_fields(folder + "/stat");
   double ticks = 0;
-  for (int field = 14; field <= 17; ++field) {
-    double value = 0;
-    rest >> value;
-    ticks += value;
-  }
+  for (std::size_t field = 14; field <= 17; ++field) ticks += process_stat_number(fields, field);
+  if (std::isnan(ticks)) return false;
   usage.cpu_seconds += ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
-  return !rest.fail();
+  return true;
 }
 
 void add_memory(const std::string& folder, ProcessUsage& usage) {

@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json_text.h"
 #include "serve/respond/base64.h"
-#include "serve/respond/json_writer.h"
 #include "serve/respond/openai.h"
 #include "serve/respond/tei.h"
 
@@ -18,13 +18,13 @@ namespace {
 
 std::string as_string(std::string_view text) {
   std::string out;
-  append_string(out, text);
+  append_json_string(out, text);
   return out;
 }
 
 std::string as_float(float number) {
   std::string out;
-  append_float(out, number);
+  append_json_float(out, number);
   return out;
 }
 

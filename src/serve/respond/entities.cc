@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "serve/respond/json_writer.h"
+#include "base/json_text.h"
 
 namespace weir::serve::respond {
 namespace {
@@ -161,15 +161,15 @@ std::string entities_json(std::span<const Entity> entities, std::string_view agg
   for (const Entity& entity : entities) {
     out.append(out.size() > 1 ? ",{" : "{");
     out.append(aggregation == "none" ? R"("entity":)" : R"("entity_group":)");
-    append_string(out, entity.label);
+    append_json_string(out, entity.label);
     out.append(R"(,"score":)");
-    append_float(out, entity.score);
+    append_json_float(out, entity.score);
     out.append(R"(,"word":)");
-    append_string(out, entity.word);
+    append_json_string(out, entity.word);
     out.append(R"(,"start":)");
-    append_integer(out, entity.start);
+    append_json_integer(out, entity.start);
     out.append(R"(,"end":)");
-    append_integer(out, entity.end);
+    append_json_integer(out, entity.end);
     out.push_back('}');
   }
   return out.append("]");

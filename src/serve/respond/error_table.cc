@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "serve/respond/json_writer.h"
+#include "base/json_text.h"
 
 namespace weir::serve::respond {
 namespace {
@@ -50,21 +50,21 @@ std::string openai_body(const Error& error) {
   const bool unknown_model = error.kind == kNotFound && error.where == "model";
   const std::string_view code = unknown_model ? std::string_view("model_not_found") : row.openai_code;
   std::string body = R"({"error":{"message":)";
-  append_string(body, error.message);
+  append_json_string(body, error.message);
   body.append(R"(,"type":)");
-  append_string(body, row.openai_type);
+  append_json_string(body, row.openai_type);
   body.append(R"(,"param":)");
-  append_string_or_null(body, error.where);
+  append_json_string_or_null(body, error.where);
   body.append(R"(,"code":)");
-  append_string_or_null(body, code);
+  append_json_string_or_null(body, code);
   return body.append("}}");
 }
 
 std::string tei_body(const Error& error) {
   std::string body = R"({"error":)";
-  append_string(body, error.message);
+  append_json_string(body, error.message);
   body.append(R"(,"error_type":)");
-  append_string(body, error_row(error.kind).tei_type);
+  append_json_string(body, error_row(error.kind).tei_type);
   return body.append("}");
 }
 

@@ -1,7 +1,7 @@
 #include "serve/respond/openai.h"
 
+#include "base/json_text.h"
 #include "serve/respond/base64.h"
-#include "serve/respond/json_writer.h"
 
 namespace weir::serve::respond {
 namespace {
@@ -11,7 +11,7 @@ constexpr std::size_t kCharactersPerFloat = 13;
 
 void append_embedding(std::string& out, std::span<const float> vector, bool base64) {
   if (!base64) {
-    append_floats(out, vector);
+    append_json_floats(out, vector);
     return;
   }
   out.push_back('"');
@@ -21,9 +21,9 @@ void append_embedding(std::string& out, std::span<const float> vector, bool base
 
 void append_model(std::string& out, const ModelCard& model) {
   out.append(R"({"id":)");
-  append_string(out, model.id);
+  append_json_string(out, model.id);
   out.append(R"(,"object":"model","created":)");
-  append_integer(out, model.created_unix_s);
+  append_json_integer(out, model.created_unix_s);
   out.append(R"(,"owned_by":"weir"})");
 }
 
@@ -35,17 +35,17 @@ std::string openai_embeddings(const Vectors& vectors, bool base64, std::string_v
   out.append(R"({"object":"list","data":[)");
   for (std::size_t i = 0; i < vectors.size(); ++i) {
     out.append(i > 0 ? "," : "").append(R"({"object":"embedding","index":)");
-    append_integer(out, static_cast<std::int64_t>(i));
+    append_json_integer(out, static_cast<std::int64_t>(i));
     out.append(R"(,"embedding":)");
     append_embedding(out, vectors.row(i), base64);
     out.push_back('}');
   }
   out.append(R"(],"model":)");
-  append_string(out, model);
+  append_json_string(out, model);
   out.append(R"(,"usage":{"prompt_tokens":)");
-  append_integer(out, static_cast<std::int64_t>(tokens));
+  append_json_integer(out, static_cast<std::int64_t>(tokens));
   out.append(R"(,"total_tokens":)");
-  append_integer(out, static_cast<std::int64_t>(tokens));
+  append_json_integer(out, static_cast<std::int64_t>(tokens));
   return out.append("}}");
 }
 

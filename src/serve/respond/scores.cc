@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "serve/respond/json_writer.h"
+#include "base/json_text.h"
 
 namespace weir::serve::respond {
 namespace {
@@ -37,18 +37,18 @@ void append_list(std::string& out, const Elements& elements, const Append& appen
 void append_labels(std::string& out, std::span<const float> scores, std::span<const std::string> labels) {
   append_list(out, ranked(scores, scores.size()), [&](const Ranked& one) {
     out.append(R"({"score":)");
-    append_float(out, one.score);
+    append_json_float(out, one.score);
     out.append(R"(,"label":)");
-    append_string(out, one.index < labels.size() ? labels[one.index] : "LABEL_" + std::to_string(one.index));
+    append_json_string(out, one.index < labels.size() ? labels[one.index] : "LABEL_" + std::to_string(one.index));
     out.push_back('}');
   });
 }
 
 void append_index_and_score(std::string& out, const Ranked& one, std::string_view score_name) {
   out.append(R"({"index":)");
-  append_integer(out, static_cast<std::int64_t>(one.index));
+  append_json_integer(out, static_cast<std::int64_t>(one.index));
   out.append(R"(,")").append(score_name).append(R"(":)");
-  append_float(out, one.score);
+  append_json_float(out, one.score);
 }
 
 }  // namespace
@@ -109,7 +109,7 @@ std::string tei_rerank(std::span<const Ranked> results, std::span<const std::str
     append_index_and_score(out, one, "score");
     if (!texts.empty()) {
       out.append(R"(,"text":)");
-      append_string(out, texts[one.index]);
+      append_json_string(out, texts[one.index]);
     }
     out.push_back('}');
   });
@@ -118,24 +118,24 @@ std::string tei_rerank(std::span<const Ranked> results, std::span<const std::str
 
 std::string cohere_rerank(const RerankAnswer& answer) {
   std::string out = R"({"id":)";
-  append_string(out, answer.id);
+  append_json_string(out, answer.id);
   out.append(R"(,"model":)");
-  append_string(out, answer.model);
+  append_json_string(out, answer.model);
   out.append(R"(,"results":)");
   append_list(out, answer.results, [&](const Ranked& one) {
     append_index_and_score(out, one, "relevance_score");
     if (!answer.documents.empty()) {
       out.append(R"(,"document":{"text":)");
-      append_string(out, answer.documents[one.index]);
+      append_json_string(out, answer.documents[one.index]);
       out.push_back('}');
     }
     out.push_back('}');
   });
   out.append(R"(,"meta":{"api_version":{"version":")").append(answer.api_version);
   out.append(R"("},"billed_units":{"search_units":1}},"usage":{"total_tokens":)");
-  append_integer(out, static_cast<std::int64_t>(answer.tokens));
+  append_json_integer(out, static_cast<std::int64_t>(answer.tokens));
   out.append(R"(,"prompt_tokens":)");
-  append_integer(out, static_cast<std::int64_t>(answer.tokens));
+  append_json_integer(out, static_cast<std::int64_t>(answer.tokens));
   return out.append("}}");
 }
 
@@ -180,7 +180,7 @@ std::string tei_embed_all(std::span<const std::vector<float>> rows, std::size_t 
     for (std::size_t at = 0; at < values.size(); at += dimensions) {
       tokens.push_back(std::span<const float>(values).subspan(at, dimensions));
     }
-    append_list(out, tokens, [&](std::span<const float> token) { append_floats(out, token); });
+    append_list(out, tokens, [&](std::span<const float> token) { append_json_floats(out, token); });
   });
   return out;
 }
@@ -198,13 +198,13 @@ std::string tei_similarity(const Vectors& vectors) {
     cosines.push_back(static_cast<float>(norms > 0 ? dot(source, other) / norms : 0));
   }
   std::string out;
-  append_floats(out, cosines);
+  append_json_floats(out, cosines);
   return out;
 }
 
 std::string tei_decode(std::span<const std::string> texts) {
   std::string out;
-  append_list(out, texts, [&](const std::string& text) { append_string(out, text); });
+  append_list(out, texts, [&](const std::string& text) { append_json_string(out, text); });
   return out;
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "serve/respond/json_writer.h"
+#include "base/json_text.h"
 
 namespace weir::serve::respond {
 namespace {
@@ -21,9 +21,9 @@ std::vector<std::size_t> code_point_starts(std::string_view text) {
 
 void append_token(std::string& out, std::int32_t id, std::string_view text, bool special) {
   out.append(R"({"id":)");
-  append_integer(out, id);
+  append_json_integer(out, id);
   out.append(R"(,"text":)");
-  append_string(out, text);
+  append_json_string(out, text);
   out.append(special ? R"(,"special":true,"start":)" : R"(,"special":false,"start":)");
 }
 
@@ -46,9 +46,9 @@ void append_tokens(std::string& out, const TokenizedText& text, const tokenizers
     const std::size_t start = byte_of(encoding.offsets[i].begin);
     const std::size_t stop = std::max(start, byte_of(encoding.offsets[i].end));
     append_token(out, id, std::string_view(text.text).substr(start, stop - start), special);
-    append_integer(out, static_cast<std::int64_t>(start));
+    append_json_integer(out, static_cast<std::int64_t>(start));
     out.append(R"(,"stop":)");
-    append_integer(out, static_cast<std::int64_t>(stop));
+    append_json_integer(out, static_cast<std::int64_t>(stop));
     out.push_back('}');
   }
   out.push_back(']');
@@ -56,27 +56,27 @@ void append_tokens(std::string& out, const TokenizedText& text, const tokenizers
 
 void append_member(std::string& out, std::string_view name, std::size_t value) {
   out.append(R"(,")").append(name).append(R"(":)");
-  append_integer(out, static_cast<std::int64_t>(value));
+  append_json_integer(out, static_cast<std::int64_t>(value));
 }
 
 void append_model_type(std::string& out, const Info& info) {
   out.append(R"(,"model_type":{)");
-  append_string(out, info.model_type);
+  append_json_string(out, info.model_type);
   if (info.model_type == "embedding") {
     out.append(R"(:{"pooling":)");
-    append_string(out, info.pooling);
+    append_json_string(out, info.pooling);
     out.append("}}");
     return;
   }
   out.append(R"(:{"id2label":{)");
   for (std::size_t i = 0; i < info.labels.size(); ++i) {
     out.append(i == 0 ? "\"" : ",\"").append(std::to_string(i)).append("\":");
-    append_string(out, info.labels[i]);
+    append_json_string(out, info.labels[i]);
   }
   out.append(R"(},"label2id":{)");
   for (std::size_t i = 0; i < info.labels.size(); ++i) {
     if (i > 0) out.push_back(',');
-    append_string(out, info.labels[i]);
+    append_json_string(out, info.labels[i]);
     out.append(":").append(std::to_string(i));
   }
   out.append("}}}");
@@ -89,7 +89,7 @@ std::string tei_embed(const Vectors& vectors) {
   out.reserve(64 + vectors.values.size() * 13);
   for (std::size_t i = 0; i < vectors.size(); ++i) {
     if (i > 0) out.push_back(',');
-    append_floats(out, vectors.row(i));
+    append_json_floats(out, vectors.row(i));
   }
   return out.append("]");
 }
@@ -105,13 +105,13 @@ std::string tei_tokenize(const std::vector<TokenizedText>& texts, const tokenize
 
 std::string tei_info(const Info& info) {
   std::string out = R"({"model_id":)";
-  append_string(out, info.model_id);
+  append_json_string(out, info.model_id);
   out.append(R"(,"model_sha":)");
-  append_string_or_null(out, info.model_sha);
+  append_json_string_or_null(out, info.model_sha);
   out.append(R"(,"model_dtype":)");
-  append_string(out, info.model_dtype);
+  append_json_string(out, info.model_dtype);
   out.append(R"(,"served_model_name":)");
-  append_string(out, info.model_id);
+  append_json_string(out, info.model_id);
   append_model_type(out, info);
   append_member(out, "max_concurrent_requests", info.max_concurrent_requests);
   append_member(out, "max_input_length", info.max_input_length);
@@ -121,7 +121,7 @@ std::string tei_info(const Info& info) {
   out.append(info.auto_truncate ? R"(,"auto_truncate":true)" : R"(,"auto_truncate":false)");
   append_member(out, "tokenization_workers", info.tokenization_workers);
   out.append(R"(,"version":)");
-  append_string(out, info.version);
+  append_json_string(out, info.version);
   return out.append(R"(,"sha":null,"docker_label":null})");
 }
 

@@ -4,12 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/json_text.h"
 #include "base/log.h"
 #include "base/utf8.h"
 #include "bundle/bundle.h"
 #include "serve/front/http/request_headers.h"
 #include "serve/front/http/request_target.h"
-#include "serve/respond/json_writer.h"
 #include "serve/respond/openai.h"
 #include "serve/respond/tei.h"
 #include "serve/server/call.h"
@@ -143,7 +143,7 @@ Response Service::health() {
   const bool draining = draining_;
   const bool ready = !draining && backend_.ready();
   std::string body = R"({"status":)";
-  respond::append_string(body, ready ? "ready" : draining ? "draining" : "loading");
+  append_json_string(body, ready ? "ready" : draining ? "draining" : "loading");
   body.append(R"(,"models":[)");
   bool first = true;
   bool failed = false;
@@ -151,17 +151,17 @@ Response Service::health() {
     const ModelState state = backend_.state(view->name);
     failed |= state == ModelState::kFailed;
     body.append(std::exchange(first, false) ? R"({"name":)" : R"(,{"name":)");
-    respond::append_string(body, view->name);
+    append_json_string(body, view->name);
     body.append(R"(,"state":)");
-    respond::append_string(body, state_name(state));
+    append_json_string(body, state_name(state));
     body.push_back('}');
   }
   body.push_back(']');
   if (!ready) {
     body.append(R"(,"reason":)");
-    respond::append_string(body, draining ? "the server is shutting down"
-                                 : failed ? "a model could not be loaded; the log says why"
-                                          : "not every model is loaded, warmed up and tested yet");
+    append_json_string(body, draining ? "the server is shutting down"
+                             : failed ? "a model could not be loaded; the log says why"
+                                      : "not every model is loaded, warmed up and tested yet");
   }
   return json(body.append("}"), ready ? 200 : 503);
 }
