@@ -46,7 +46,8 @@ Result<std::uint16_t> parse_port(std::string_view digits, std::string_view url) 
 Status parse_authority(std::string_view authority, std::string_view url, Url& out) {
   if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) authority.remove_prefix(at + 1);
   std::string_view port;
-  if (authority.starts_with('[')) {
+  const bool is_address = authority.starts_with('[');
+  if (is_address) {
     const std::size_t close = authority.find(']');
     if (close == std::string_view::npos) return bad_url(url, "a bracket is not closed");
     port = authority.substr(close + 1);
@@ -57,6 +58,9 @@ Status parse_authority(std::string_view authority, std::string_view url, Url& ou
     authority = authority.substr(0, colon);
   }
   if (authority.empty()) return bad_url(url, "no host");
+  const auto fits = [&](char c) { return is_unreserved(c) || (is_address && (c == ':' || c == '%')); };
+  if (!std::all_of(authority.begin(), authority.end(), fits)) return bad_url(url, "a character that no host has");
+  if (is_address && authority.find(':') == std::string_view::npos) return bad_url(url, "no address in the brackets");
   out.host.resize(authority.size());
   std::transform(authority.begin(), authority.end(), out.host.begin(), lower);
   out.port = out.secure ? kHttpsPort : kHttpPort;

@@ -24,8 +24,9 @@ TEST(UrlTest, ReadsItsParts) {
 }
 
 TEST(UrlTest, RefusesWhatIsNone) {
-  for (const char* text : {"", "h/x", "ftp://h", "http://", "http://h:0", "http://h:65536", "http://h:x", "http://[::1",
-                           "http://h/a b", "http://h/\n", "http://h/\xC3\xA9", "://h"}) {
+  for (const char* text :
+       {"", "h/x", "ftp://h", "http://", "http://h:0", "http://h:65536", "http://h:x", "http://[::1", "http://[[]",
+        "http://[h]", "http://a]b", "http://a\\b", "http://h/a b", "http://h/\n", "http://h/\xC3\xA9", "://h"}) {
     EXPECT_FALSE(Url::parse(text).ok()) << text;
   }
   EXPECT_FALSE(Url::parse("http://h/" + std::string(20000, 'a')).ok());
