@@ -122,7 +122,9 @@ std::string prompt_list(const bundle::Manifest& manifest) {
 void print_summary(const importer::Summary& summary, const std::string& target, double seconds) {
   const bundle::Manifest& manifest = summary.manifest;
   const bool pooled = manifest.output == bundle::Output::kTextVectors;
-  const std::string pooling = pooled ? "in the graph" : std::string(bundle::pooling_name(manifest.pooling));
+  const std::string pooling = manifest.task == bundle::Task::kMultiVector ? "none, a vector per token"
+                              : pooled                                    ? "in the graph"
+                                       : std::string(bundle::pooling_name(manifest.pooling));
   std::printf("%s\n", target.c_str());
   std::printf("  name        %s\n", manifest.name.c_str());
   std::printf("  family      %s, %s, %s\n", manifest.family.c_str(), manifest.precision.c_str(),

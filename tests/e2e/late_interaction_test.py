@@ -102,6 +102,10 @@ class LateInteraction(unittest.TestCase):
             refused = server.post("/embed_all", {"inputs": "water " * 100, "truncate": False})
             self.assertEqual(refused.status, 422)
             self.assertIn("20", refused.json()["error"])
+            refused = server.post("/rerank", {"query": "water " * 100, "texts": ["river"], "truncate": False})
+            self.assertIn("query has 103 tokens, the model takes 12", refused.json()["error"])
+            ids = [entry["id"] for entry in server.post("/tokenize", {"inputs": "water"}).json()[0][1:-1]]
+            self.assertEqual(server.vectors([ids], prompt_name="query"), server.vectors(["water"], prompt_name="query"))
             refused = server.post("/embed_all", {"inputs": "water", "prompt_name": "other"})
             self.assertIn("'document', 'query'", refused.json()["error"])
 

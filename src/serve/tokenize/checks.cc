@@ -42,7 +42,9 @@ Status check_prompt(const Request& request) {
                      "' is not a prompt of the model; it has: " + known_prompts(request),
                  "prompt_name");
   }
-  if (std::any_of(request.inputs.begin(), request.inputs.end(), [](const Input& input) { return input.is_ids; })) {
+  const bool has_text = !request.view->manifest.prompts.at(name).empty();
+  const auto is_ids = [](const Input& input) { return input.is_ids; };
+  if (has_text && std::any_of(request.inputs.begin(), request.inputs.end(), is_ids)) {
     return Error(ErrorKind::kInvalidArgument, "prompt_name needs inputs of text, not of token ids", "prompt_name");
   }
   return {};
@@ -51,6 +53,7 @@ Status check_prompt(const Request& request) {
 }  // namespace
 
 std::string input_name(const Request& request, std::size_t index) {
+  if (request.inputs[index].is_query) return "query";
   const std::string field(request.inputs_field);
   return request.inputs.size() == 1 ? field : field + "[" + std::to_string(index) + "]";
 }

@@ -62,6 +62,18 @@ TEST(Check, APromptCannotGoBeforeIds) {
   EXPECT_TRUE(check(*request, 2).ok());
   request->options.prompt_name = "query";
   EXPECT_EQ(check(*request, 2).error().kind, ErrorKind::kInvalidArgument);
+  auto view = std::make_shared<ModelView>(*kModel);
+  view->manifest.prompts["query"] = "";
+  request->view = view;
+  EXPECT_TRUE(check(*request, 2).ok()) << "of a prompt without text only the name counts";
+}
+
+TEST(InputName, TheQueryIsNoText) {
+  auto request = request_of(kModel, {"a", "b"});
+  request->inputs_field = "texts";
+  request->inputs[1].is_query = true;
+  EXPECT_EQ(input_name(*request, 0), "texts[0]");
+  EXPECT_EQ(input_name(*request, 1), "query");
 }
 
 TEST(PromptOf, TheRequestsOverTheModelsDefault) {
