@@ -2,6 +2,7 @@
 // Plain sockets, so that it can do what a well-behaved HTTP library would not. A read gives up after ten seconds.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -60,6 +61,7 @@ class TestClient {
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
       if (sent <= 0) return false;
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
@@ -96,7 +98,10 @@ class TestClient {
  private:
   bool receive() {
     char bytes[16384];
-    last_receive_ = ::recv(socket_, bytes, sizeof(bytes), 0);
+    // A fuzzer's clock interrupts it.
+    do {
+      last_receive_ = ::recv(socket_, bytes, sizeof(bytes), 0);
+    } while (last_receive_ < 0 && errno == EINTR);
     if (last_receive_ > 0) buffer_.append(bytes, static_cast<std::size_t>(last_receive_));
     return last_receive_ > 0;
   }
