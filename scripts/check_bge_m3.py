@@ -13,12 +13,10 @@ are not within 1e-3 of PyTorch's, or those of another precision have a lower cos
 """
 
 import argparse
-import http.client
 import json
 import pathlib
 import random
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -26,6 +24,8 @@ import time
 import torch
 import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+from served_model import ServedModel
 
 WORDS = 5000
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
@@ -81,44 +81,15 @@ def text_of(count, seed):
     return " ".join(f"w{min(int(generator.expovariate(0.002)), WORDS - 1)}" for _ in range(count - 2))
 
 
-class Server:
+class Server(ServedModel):
     def __init__(self, weir, bundle):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        self.process = subprocess.Popen([weir, "serve", bundle, "--port", str(self.port), "--max-wait", "1h",
-                                         "--log-level", "warn"])
-
-    def __enter__(self):
-        while True:
-            try:
-                if self.request("GET", "/health")[0] == 200:
-                    return self
-            except OSError:
-                pass
-            if self.process.poll() is not None:
-                raise SystemExit("the server ended")
-            time.sleep(0.2)
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait()
-
-    def request(self, method, path, body=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port)
-        connection.request(method, path, json.dumps(body) if body else None)
-        response = connection.getresponse()
-        return response.status, json.loads(response.read())
+        super().__init__(weir, bundle, "--max-wait", "1h")
 
     def numbers(self, text):
-        answers = {}
-        for name, path in (("dense", "/embed"), ("multi", "/embed_all"), ("lexical", "/embed_sparse")):
-            status, answer = self.request("POST", path, {"inputs": text})
-            if status != 200:
-                raise SystemExit(f"{path}: {status} {answer}")
-            answers[name] = answer
-        return {"dense": torch.tensor(answers["dense"]), "multi": torch.tensor(answers["multi"][0]),
-                "lexical": {word["index"]: word["value"] for word in answers["lexical"][0]}}
+        dense, multi, lexical = (self.answer(path, {"inputs": text})
+                                 for path in ("/embed", "/embed_all", "/embed_sparse"))
+        return {"dense": torch.tensor(dense), "multi": torch.tensor(multi[0]),
+                "lexical": {word["index"]: word["value"] for word in lexical[0]}}
 
     def memory(self):
         lines = pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines()

@@ -9,19 +9,16 @@ Needs torch, transformers and sentence-transformers.
 """
 
 import argparse
-import http.client
-import json
 import pathlib
 import random
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 
 import torch
 
 import late_interaction_models as models
+from served_model import ServedModel
 
 PRECISIONS = {"fp32": ["--precision", "fp32"], "fp32, padded": ["--padded"], "bf16": ["--precision", "bf16"],
               "int8": ["--precision", "int8"]}
@@ -41,41 +38,6 @@ def texts(seed, counts):
 
 QUERIES = texts(1, (1, 2, 3, 5, 8, 13, 30))
 DOCUMENTS = texts(2, (1, 2, 4, 7, 11, 15, 17, 18, 40))
-
-
-class Server:
-    def __init__(self, weir, bundle):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        self.command = [weir, "serve", "--model", bundle, "--port", str(self.port), "--log-level", "error"]
-
-    def __enter__(self):
-        self.process = subprocess.Popen(self.command)
-        while self.process.poll() is None:
-            try:
-                if self.request("GET", "/health")[0] == 200:
-                    return self
-            except OSError:
-                pass
-            time.sleep(0.05)
-        raise SystemExit("the server ended")
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait()
-
-    def request(self, method, path, body=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port)
-        connection.request(method, path, json.dumps(body) if body else None)
-        response = connection.getresponse()
-        return response.status, json.loads(response.read() or b"null")
-
-    def answer(self, path, body):
-        status, answer = self.request("POST", path, body)
-        if status != 200:
-            raise SystemExit(f"{path}: {status} {answer}")
-        return answer
 
 
 def compare(found, wanted):
@@ -119,7 +81,7 @@ def main():
             wanted = models.compute(source, QUERIES, DOCUMENTS)
             for precision, flags in PRECISIONS.items():
                 subprocess.run([options.weir, "import", source, bundle, "--force", "--quiet", *flags], check=True)
-                with Server(options.weir, bundle) as server:
+                with ServedModel(options.weir, bundle) as server:
                     good &= check(server, name, precision, wanted)
     sys.exit(0 if good else 1)
 
