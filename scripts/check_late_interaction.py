@@ -3,7 +3,9 @@
 (late_interaction_models.py), imported in each precision and served; the vectors of queries and documents, and the scores
 of rerank. fp32's must be within 1e-4; of the other precisions the cosine of each token's vector counts.
 
-    python scripts/check_late_interaction.py build/release/bin/weir [--form NAME]
+    python scripts/check_late_interaction.py build/release/bin/weir [--form NAME] [--families]
+
+--families takes PyLate's form on each family instead.
 
 Needs torch, transformers and sentence-transformers.
 """
@@ -71,13 +73,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("weir")
     parser.add_argument("--form", choices=models.FORMS)
+    parser.add_argument("--families", action="store_true")
     options = parser.parse_args()
+    forms = models.family_forms() if options.families else models.FORMS
     good = True
-    for name in [options.form] if options.form else models.FORMS:
+    for name in [options.form] if options.form else forms:
         with tempfile.TemporaryDirectory() as folder:
             source, bundle = pathlib.Path(folder) / "source", pathlib.Path(folder) / "bundle"
             source.mkdir()
-            models.FORMS[name](source, SIZE, DIMENSIONS)
+            forms[name](source, SIZE, DIMENSIONS)
             wanted = models.compute(source, QUERIES, DOCUMENTS)
             for precision, flags in PRECISIONS.items():
                 subprocess.run([options.weir, "import", source, bundle, "--force", "--quiet", *flags], check=True)

@@ -122,6 +122,25 @@ FORMS = {
 }
 
 
+def family_forms():
+    """PyLate's form on each family, with fillings that are not attended to. Not DeBERTa, where such tokens see none
+    themselves, nor those that sentence-transformers does not have."""
+    forms = {}
+    for name in family_models.families(size_of(48, 6, 3, 80)):
+        if name.startswith(("deberta", "jina")):
+            continue
+
+        def model_of(size, vocabulary, name=name):
+            config = family_models.families(size)[name]().module.config
+            config.vocab_size = vocabulary
+            if hasattr(config, "local_attention"):
+                config.local_attention = 2 * QUERY_TOKENS
+            return family_models.shake(transformers.AutoModel.from_config(config))
+
+        forms[name] = lambda folder, size, dimensions, model_of=model_of: write_pylate(folder, size, dimensions, model_of)
+    return forms
+
+
 def compute(folder, queries, documents):
     """Vectors of queries and of documents, [tokens, dimensions] each, and the scores [queries, documents]."""
     encoder = MultiVectorEncoder(str(folder), device="cpu", model_kwargs={"attn_implementation": "eager"})

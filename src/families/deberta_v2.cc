@@ -112,6 +112,7 @@ Status add_embeddings(const JsonObject& config, const Sizes& sizes, float norm_e
   Embeddings& embeddings = encoder.embeddings;
   embeddings = bert_embeddings(sizes, types, columns.value_or(sizes.hidden), norm_epsilon);
   encoder.facts.has_token_type_ids = types > 0;
+  encoder.facts.masked_tokens_see_none = true;
   embeddings.norm->size = sizes.hidden;
   embeddings.zero_padding = true;
   if (!absolute.value_or(true)) {

@@ -23,6 +23,7 @@ struct Facts {
   std::uint32_t pad_token_id = 0;
   std::uint32_t layers = 0;
   bool has_token_type_ids = true;
+  bool masked_tokens_see_none = false;  ///< A token that is not attended to does not attend to others, either.
 };
 
 /// Tensor NAME.weight [rows, columns].

@@ -150,7 +150,6 @@ std::string not_packable(const Encoder& encoder, std::uint32_t unattended) {
   const auto lacks_norm = [&](const Layer& layer) { return !layer.attention_norm && &layer != &encoder.layers[0]; };
   if (std::any_of(encoder.layers.begin(), encoder.layers.end(), lacks_norm)) return "its arrangement of norms";
   if (unattended == 0) return {};
-  if (encoder.convolution || encoder.embeddings.zero_padding) return "the tokens that none attends to, which it clears";
   const auto is_narrow = [&](const Layer& layer) {
     return layer.attention.window != 0 && layer.attention.window < unattended;
   };

@@ -180,7 +180,8 @@ Status add_dense(const ConversionRequest& request, const safetensors::Checkpoint
 
 /// Markers and lengths, with the ids that the tokenizer has for them.
 Status add_late_interaction(const Plan& plan, const std::vector<std::string>& folders,
-                            const std::string& tokenizer_path, bundle::Manifest& manifest) {
+                            const std::string& tokenizer_path, const families::Facts& facts,
+                            bundle::Manifest& manifest) {
   if (manifest.task != bundle::Task::kMultiVector) return {};
   WEIR_ASSIGN_OR_RETURN(const auto tokenizer, tokenizers::Tokenizer::from_file(tokenizer_path));
   LateInteractionRequest request{&*plan.layout.late_interaction, tokenizer.get(), std::nullopt, manifest.pad_token_id,
@@ -188,6 +189,12 @@ Status add_late_interaction(const Plan& plan, const std::vector<std::string>& fo
   WEIR_ASSIGN_OR_RETURN(request.mask_token,
                         huggingface::read_special_token(folders, plan.layout.transformer_path, "mask_token"));
   WEIR_ASSIGN_OR_RETURN(manifest.late_interaction, find_tokens(request));
+  if (manifest.unattended_tokens() > 0 && facts.masked_tokens_see_none) {
+    return Error(ErrorKind::kUnsupported,
+                 "config.json: queries whose fillings are not attended to are not supported of " + facts.family +
+                     ", where such tokens see none themselves",
+                 "config.json");
+  }
   add_roles(manifest);
   return {};
 }
@@ -239,7 +246,7 @@ Result<Conversion> convert_checkpoint(const ConversionRequest& request) {
   const bool is_embedding = plan.task.task == bundle::Task::kEmbedding;
   WEIR_RETURN_IF_ERROR(add_dense(request, checkpoint, facts, plan, conversion.files));
   describe_output(plan, facts, manifest);
-  WEIR_RETURN_IF_ERROR(add_late_interaction(plan, source.folders, conversion.tokenizer_path, manifest));
+  WEIR_RETURN_IF_ERROR(add_late_interaction(plan, source.folders, conversion.tokenizer_path, facts, manifest));
   WEIR_ASSIGN_OR_RETURN(const auto lengths, plan.config->counts("matryoshka_dimensions", manifest.dimensions));
   if (lengths && is_embedding) manifest.matryoshka_dimensions = *lengths;
   std::optional<families::TokenHeads> beside;

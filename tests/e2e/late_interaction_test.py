@@ -194,6 +194,15 @@ class Refused(unittest.TestCase):
         self.expect("multi-vector", "3_Normalize/config.json", {"module_input_name": "sentence_embedding"},
                     "weir normalizes token_embeddings")
 
+    def test_a_family_whose_fillings_see_nothing(self):
+        source = self.folder / "source"
+        shutil.copytree(DATA / "pylate", source)
+        for file in ("config.json", "model.safetensors"):
+            shutil.copy(ROOT / "tests" / "data" / "families" / "deberta-v2" / file, source)
+        done = run("import", source, self.folder / "bundle", "--padded")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("not attended to are not supported of deberta-v2", done.stderr)
+
     def test_a_model_that_is_none(self):
         done = run("import", ROOT / "tests" / "data" / "tiny-bert", self.folder / "bundle", "--task", "multi_vector")
         self.assertNotEqual(done.returncode, 0)
