@@ -41,6 +41,9 @@ Status check_form(const JsonObject& config) {
     return config.error("rotary_emb_fraction", "is not 1: partly rotary positions are not supported",
                         ErrorKind::kUnsupported);
   }
+  if (config.has("rotary_emb_scale_base")) {
+    return config.error("rotary_emb_scale_base", "scaled rotary positions are not supported", ErrorKind::kUnsupported);
+  }
   return {};
 }
 

@@ -91,6 +91,8 @@ TEST(Registry, RotaryScalingIsKnownOrRefused) {
                  "'ntk' is not supported; weir has default", kUnsupported);
   expect_refused("nomic_bert", R"("rope_parameters":{"type":"yarn","rope_theta":1000})", "'yarn' is not supported",
                  kUnsupported);
+  expect_refused("nomic_bert", R"("rotary_emb_scale_base":512)", "scaled rotary positions", kUnsupported);
+  EXPECT_TRUE(read("nomic_bert", R"("rotary_emb_scale_base":null)").ok());
   expect_refused("gte", R"("rope_parameters":{"rope_theta":0.5})", "must be from 1", kCorrupt);
   EXPECT_TRUE(read("gte", R"("rope_scaling":{"type":"ntk","factor":2})").ok());
   expect_refused("modernbert", R"("rope_parameters":{"full_attention":{"type":"linear","factor":2}})",
