@@ -14,7 +14,7 @@ enum class InvalidUtf8 { kReplaced, kKept };
 
 /// In quotes, escaped.
 void append_json_string(std::string& out, std::string_view text, InvalidUtf8 invalid = InvalidUtf8::kReplaced);
-/// As append_string; an empty text as null.
+/// As append_json_string; an empty text as null.
 void append_json_string_or_null(std::string& out, std::string_view text);
 void append_json_integer(std::string& out, std::int64_t number);
 /// The shortest digits that read back to the same float. JSON has no NaN and no infinity: null.

@@ -3,7 +3,6 @@
 #include <bit>
 #include <cassert>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -13,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bundle/json_writer.h"
+#include "base/json_text.h"
 
 namespace weir::bulk {
 namespace {
@@ -35,16 +34,6 @@ Status write_all(int fd, std::string_view bytes, const std::string& path) {
     bytes.remove_prefix(static_cast<std::size_t>(put));
   }
   return {};
-}
-
-void append_numbers(std::span<const float> numbers, std::string& out) {
-  out += '[';
-  char text[32];
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (i > 0) out += ',';
-    out.append(text, std::to_chars(text, text + sizeof text, numbers[i]).ptr);
-  }
-  out += ']';
 }
 
 }  // namespace
@@ -119,7 +108,7 @@ Status VectorWriter::append(std::span<const float> vector) {
     buffer_.append(reinterpret_cast<const char*>(vector.data()), vector.size_bytes());
   } else {
     buffer_ += "{\"index\":" + std::to_string(records_) + ",\"embedding\":";
-    append_numbers(vector, buffer_);
+    append_json_floats(buffer_, vector);
     buffer_ += "}\n";
   }
   ++records_;
@@ -131,7 +120,7 @@ Status VectorWriter::append_rows(std::span<const float> vectors) {
   buffer_ += "{\"index\":" + std::to_string(records_) + ",\"embeddings\":[";
   for (std::size_t at = 0; at < vectors.size(); at += dimensions_) {
     if (at > 0) buffer_ += ',';
-    append_numbers(vectors.subspan(at, dimensions_), buffer_);
+    append_json_floats(buffer_, vectors.subspan(at, dimensions_));
   }
   buffer_ += "]}\n";
   ++records_;

@@ -82,6 +82,8 @@ struct LateInteraction {
   bool length_normalized = false;                ///< A score is the mean over a query's tokens, not the sum.
 };
 
+inline constexpr std::uint32_t kLeastTokensOfARole = 3;  ///< The first, a marker, the last.
+
 /// Names of prompts that say what a text is to a multi-vector model.
 inline constexpr const char* kQueryPrompt = "query";
 inline constexpr const char* kDocumentPrompt = "document";

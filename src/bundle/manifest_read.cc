@@ -20,7 +20,6 @@ constexpr std::size_t kMaxSources = 10'000;
 constexpr std::size_t kMaxSteps = 1000;
 constexpr std::size_t kMaxMatryoshka = 100;
 constexpr std::size_t kMaxSkippedTokens = 10'000;
-constexpr std::uint32_t kLeastTokensOfARole = 3;  ///< The first, a marker, the last.
 constexpr std::size_t kMaxTextBytes = 1 << 20;
 /// The largest float's shortest decimal lies a little above it; from here on a number rounds to infinity.
 constexpr double kFloatLimit = 0x1.ffffffp127;

@@ -34,7 +34,7 @@ std::vector<Layer> repeated_layers(const Sizes& sizes, const Groups& shape, floa
 
 Result<Architecture> read_albert(const huggingface::JsonObject& config) {
   constexpr const char* kProjection = "encoder.embedding_hidden_mapping_in";
-  WEIR_RETURN_IF_ERROR(expect_text(config, "position_embedding_type", "absolute"));
+  WEIR_RETURN_IF_ERROR(config.expect_text("position_embedding_type", "absolute"));
   WEIR_RETURN_IF_ERROR(check_is_encoder(config));
   WEIR_ASSIGN_OR_RETURN(const Sizes sizes, read_sizes(config, SizeFields{}));
   WEIR_ASSIGN_OR_RETURN(const std::uint32_t types, token_types(config, std::nullopt));

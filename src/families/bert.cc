@@ -11,7 +11,7 @@ namespace weir::families {
 Result<Architecture> read_bert(const huggingface::JsonObject& config) {
   WEIR_ASSIGN_OR_RETURN(const auto positions, config.text("position_embedding_type"));
   if (positions.value_or("absolute") == "alibi") return read_jina_bert(config);
-  WEIR_RETURN_IF_ERROR(expect_text(config, "position_embedding_type", "absolute"));
+  WEIR_RETURN_IF_ERROR(config.expect_text("position_embedding_type", "absolute"));
   WEIR_RETURN_IF_ERROR(check_is_encoder(config));
   WEIR_ASSIGN_OR_RETURN(const Sizes sizes, read_sizes(config, SizeFields{}));
   WEIR_ASSIGN_OR_RETURN(const std::uint32_t types, token_types(config, std::nullopt));

@@ -55,12 +55,6 @@ Result<Sizes> read_sizes(const JsonObject& config, const SizeFields& fields, std
   return sizes;
 }
 
-Status expect_text(const JsonObject& config, const char* key, const std::string& expected) {
-  WEIR_ASSIGN_OR_RETURN(const auto value, config.text(key));
-  if (value.value_or(expected) == expected) return {};
-  return config.error(key, "'" + *value + "' is not supported; weir has " + expected, ErrorKind::kUnsupported);
-}
-
 Status expect_boolean(const JsonObject& config, const char* key, bool expected) {
   WEIR_ASSIGN_OR_RETURN(const auto value, config.boolean(key));
   if (value.value_or(expected) == expected) return {};

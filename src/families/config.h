@@ -47,7 +47,6 @@ Result<Sizes> read_sizes(const huggingface::JsonObject& config, const SizeFields
 /// Refuses decoders, cross attention and quantized checkpoints.
 Status check_is_encoder(const huggingface::JsonObject& config);
 /// Refuses `key` when it is there and something else than `expected`.
-Status expect_text(const huggingface::JsonObject& config, const char* key, const std::string& expected);
 Status expect_boolean(const huggingface::JsonObject& config, const char* key, bool expected);
 
 /// A number from 1 to `max`, under the first of `keys` that is there.

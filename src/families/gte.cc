@@ -15,8 +15,8 @@ using huggingface::JsonObject;
 
 /// What the authors' code can do and no published model has.
 Status check_form(const JsonObject& config) {
-  WEIR_RETURN_IF_ERROR(expect_text(config, "position_embedding_type", "rope"));
-  WEIR_RETURN_IF_ERROR(expect_text(config, "layer_norm_type", "layer_norm"));
+  WEIR_RETURN_IF_ERROR(config.expect_text("position_embedding_type", "rope"));
+  WEIR_RETURN_IF_ERROR(config.expect_text("layer_norm_type", "layer_norm"));
   WEIR_RETURN_IF_ERROR(expect_boolean(config, "pack_qkv", true));
   WEIR_RETURN_IF_ERROR(expect_boolean(config, "logn_attention_scale", false));
   return expect_boolean(config, "logn_attention_clip1", false);

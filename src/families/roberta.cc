@@ -9,7 +9,7 @@ namespace weir::families {
 
 Result<Architecture> read_roberta(const huggingface::JsonObject& config) {
   WEIR_ASSIGN_OR_RETURN(const auto model_type, config.text("model_type"));
-  WEIR_RETURN_IF_ERROR(expect_text(config, "position_embedding_type", "absolute"));
+  WEIR_RETURN_IF_ERROR(config.expect_text("position_embedding_type", "absolute"));
   WEIR_RETURN_IF_ERROR(check_is_encoder(config));
   WEIR_ASSIGN_OR_RETURN(const Sizes sizes, read_sizes(config, SizeFields{}, 1));
   WEIR_ASSIGN_OR_RETURN(const std::uint32_t types, token_types(config, 1));

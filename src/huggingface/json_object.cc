@@ -80,6 +80,12 @@ Error JsonObject::error(std::string_view key, const std::string& what, ErrorKind
   return {kind, node_->file + ": field '" + node_->path + std::string(key) + "': " + what, node_->file};
 }
 
+Status JsonObject::expect_text(std::string_view key, const std::string& usual) const {
+  WEIR_ASSIGN_OR_RETURN(const auto value, text(key));
+  if (value.value_or(usual) == usual) return {};
+  return error(key, "'" + *value + "' is not supported; weir has " + usual, ErrorKind::kUnsupported);
+}
+
 Result<JsonObject> JsonObject::parse(std::string_view text, const std::string& name) {
   WEIR_ASSIGN_OR_RETURN(json::value value, parse_value(text, name));
   if (!value.is_object()) {

@@ -49,6 +49,9 @@ class JsonObject {
   /// An object whose values are all strings; null is the empty one.
   Result<std::optional<std::map<std::string, std::string>>> text_map(std::string_view key) const;
 
+  /// kUnsupported when a text is there and is another.
+  Status expect_text(std::string_view key, const std::string& usual) const;
+
   /// "FILE: field 'KEY': WHAT".
   Error error(std::string_view key, const std::string& what, ErrorKind kind = ErrorKind::kCorrupt) const;
 

@@ -3,6 +3,8 @@
 #include <string_view>
 #include <utility>
 
+#include "bundle/bundle.h"
+
 namespace weir::huggingface {
 namespace {
 
@@ -15,31 +17,37 @@ std::vector<std::string> punctuation() {
   return words;
 }
 
-/// Room for the first token, the marker and the last token at least.
 Result<std::optional<std::uint32_t>> read_length(const JsonObject& object, const char* key) {
-  constexpr std::uint32_t kLeast = 3;
   WEIR_ASSIGN_OR_RETURN(const auto length, object.count(key, kMaxTokens));
-  if (length.value_or(kLeast) < kLeast) return object.error(key, "must be at least " + std::to_string(kLeast));
+  if (length.value_or(bundle::kLeastTokensOfARole) < bundle::kLeastTokensOfARole) {
+    return object.error(key, "must be at least " + std::to_string(bundle::kLeastTokensOfARole));
+  }
   return length;
 }
 
-Result<std::string> read_marker(const JsonObject& object, const char* key, const std::string& otherwise) {
-  WEIR_ASSIGN_OR_RETURN(const auto given, object.text(key));
-  if (given && given->empty()) return object.error(key, "is empty");
-  return given.value_or(otherwise);
-}
+/// Where a form has a role's marker and length, and what holds where it does not say.
+struct RoleFields {
+  const char* marker;
+  const char* usual_marker;
+  const char* length;
+  std::uint32_t usual_length;
+};
 
-Status refuse_other(const JsonObject& object, const char* key, const std::string& usual) {
-  WEIR_ASSIGN_OR_RETURN(const auto value, object.text(key));
-  if (value.value_or(usual) == usual) return {};
-  return object.error(key, "'" + *value + "' is not supported; weir has " + usual, ErrorKind::kUnsupported);
+Status read_role(const JsonObject& object, const RoleFields& fields, std::optional<std::string>& marker,
+                 std::optional<std::uint32_t>& tokens) {
+  WEIR_ASSIGN_OR_RETURN(const auto given, object.text(fields.marker));
+  if (given && given->empty()) return object.error(fields.marker, "is empty");
+  marker = given.value_or(fields.usual_marker);
+  WEIR_ASSIGN_OR_RETURN(const auto length, read_length(object, fields.length));
+  tokens = length.value_or(fields.usual_length);
+  return {};
 }
 
 Status read_expansion(const JsonObject& transformer, LateInteraction& late) {
   WEIR_ASSIGN_OR_RETURN(const auto expansion, transformer.object("query_expansion"));
   late.expands_queries = expansion.has_value();
   if (!expansion) return {};
-  WEIR_RETURN_IF_ERROR(refuse_other(*expansion, "strategy", "fixed"));
+  WEIR_RETURN_IF_ERROR(expansion->expect_text("strategy", "fixed"));
   WEIR_ASSIGN_OR_RETURN(late.query_tokens, read_length(*expansion, "length"));
   if (!late.query_tokens) return expansion->error("length", "missing");
   WEIR_ASSIGN_OR_RETURN(late.expansion_token, expansion->text("token"));
@@ -73,19 +81,15 @@ Status read_similarity(const JsonObject& config, LateInteraction& late) {
 }  // namespace
 
 Result<LateInteraction> read_stanford_late_interaction(const JsonObject& metadata) {
-  constexpr std::uint32_t kUsualQuery = 32;
-  constexpr std::uint32_t kUsualDocument = 220;
+  constexpr RoleFields kQuery = {"query_token_id", "[unused0]", "query_maxlen", 32};
+  constexpr RoleFields kDocument = {"doc_token_id", "[unused1]", "doc_maxlen", 220};
   LateInteraction late;
-  WEIR_RETURN_IF_ERROR(refuse_other(metadata, "similarity", "cosine"));
-  WEIR_RETURN_IF_ERROR(refuse_other(metadata, "interaction", "colbert"));
-  WEIR_ASSIGN_OR_RETURN(late.query_marker, read_marker(metadata, "query_token_id", "[unused0]"));
-  WEIR_ASSIGN_OR_RETURN(late.document_marker, read_marker(metadata, "doc_token_id", "[unused1]"));
-  WEIR_ASSIGN_OR_RETURN(const auto query_tokens, read_length(metadata, "query_maxlen"));
-  WEIR_ASSIGN_OR_RETURN(const auto document_tokens, read_length(metadata, "doc_maxlen"));
+  WEIR_RETURN_IF_ERROR(metadata.expect_text("similarity", "cosine"));
+  WEIR_RETURN_IF_ERROR(metadata.expect_text("interaction", "colbert"));
+  WEIR_RETURN_IF_ERROR(read_role(metadata, kQuery, late.query_marker, late.query_tokens));
+  WEIR_RETURN_IF_ERROR(read_role(metadata, kDocument, late.document_marker, late.document_tokens));
   WEIR_ASSIGN_OR_RETURN(const auto attends, metadata.boolean("attend_to_mask_tokens"));
   WEIR_ASSIGN_OR_RETURN(const auto skips, metadata.boolean("mask_punctuation"));
-  late.query_tokens = query_tokens.value_or(kUsualQuery);
-  late.document_tokens = document_tokens.value_or(kUsualDocument);
   late.attends_to_expansion = attends.value_or(false);
   if (skips.value_or(true)) late.skipped_words = punctuation();
   late.skips_by_text = true;
@@ -93,18 +97,14 @@ Result<LateInteraction> read_stanford_late_interaction(const JsonObject& metadat
 }
 
 Result<LateInteraction> read_pylate_late_interaction(const JsonObject& config) {
-  constexpr std::uint32_t kUsualQuery = 32;
-  constexpr std::uint32_t kUsualDocument = 180;
+  constexpr RoleFields kQuery = {"query_prefix", "[Q] ", "query_length", 32};
+  constexpr RoleFields kDocument = {"document_prefix", "[D] ", "document_length", 180};
   LateInteraction late;
-  WEIR_ASSIGN_OR_RETURN(late.query_marker, read_marker(config, "query_prefix", "[Q] "));
-  WEIR_ASSIGN_OR_RETURN(late.document_marker, read_marker(config, "document_prefix", "[D] "));
-  WEIR_ASSIGN_OR_RETURN(const auto query_tokens, read_length(config, "query_length"));
-  WEIR_ASSIGN_OR_RETURN(const auto document_tokens, read_length(config, "document_length"));
+  WEIR_RETURN_IF_ERROR(read_role(config, kQuery, late.query_marker, late.query_tokens));
+  WEIR_RETURN_IF_ERROR(read_role(config, kDocument, late.document_marker, late.document_tokens));
   WEIR_ASSIGN_OR_RETURN(const auto expands, config.boolean("do_query_expansion"));
   WEIR_ASSIGN_OR_RETURN(const auto attends, config.boolean("attend_to_expansion_tokens"));
   WEIR_ASSIGN_OR_RETURN(const auto words, config.texts("skiplist_words"));
-  late.query_tokens = query_tokens.value_or(kUsualQuery);
-  late.document_tokens = document_tokens.value_or(kUsualDocument);
   late.expands_queries = expands.value_or(true);
   late.attends_to_expansion = late.expands_queries && attends.value_or(false);
   // PyLate takes an empty list for none that was given.

@@ -13,7 +13,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint32_t kMaxTokens = 1u << 24;
-constexpr std::uint32_t kLeastTokensOfARole = 3;  ///< The first, a marker, the last.
 
 /// In the order in which sentence-transformers looks for them.
 constexpr const char* kTransformerConfigs[] = {"sentence_bert_config.json",       "sentence_roberta_config.json",
@@ -116,19 +115,15 @@ class LayoutReader {
     if (!late.query_tokens || !late.document_tokens) WEIR_RETURN_IF_ERROR(read_max_tokens());
     if (!late.query_tokens) late.query_tokens = layout_.max_tokens;
     if (!late.document_tokens) late.document_tokens = layout_.max_tokens;
-    WEIR_ASSIGN_OR_RETURN(const auto config, read_optional(joined(layout_.transformer_path, "config.json")));
-    std::optional<std::uint32_t> positions;
-    if (config) {
-      WEIR_ASSIGN_OR_RETURN(positions, config->count("max_position_embeddings", kMaxTokens));
-    }
+    WEIR_ASSIGN_OR_RETURN(const auto positions, read_positions());
     layout_.max_tokens = std::max(*late.query_tokens, *late.document_tokens);
-    const bool has_room = std::min(*late.query_tokens, *late.document_tokens) >= kLeastTokensOfARole;
+    const bool has_room = std::min(*late.query_tokens, *late.document_tokens) >= bundle::kLeastTokensOfARole;
     if (has_room && layout_.max_tokens <= positions.value_or(kMaxTokens)) return {};
     return Error(request_.overrides.max_tokens ? ErrorKind::kInvalidArgument : ErrorKind::kCorrupt,
                  "queries of " + std::to_string(*late.query_tokens) + " and documents of " +
                      std::to_string(*late.document_tokens) + " tokens: the model takes from " +
-                     std::to_string(kLeastTokensOfARole) + " to " + std::to_string(positions.value_or(kMaxTokens)) +
-                     " (max_position_embeddings); give --max-tokens",
+                     std::to_string(bundle::kLeastTokensOfARole) + " to " +
+                     std::to_string(positions.value_or(kMaxTokens)) + " (max_position_embeddings); give --max-tokens",
                  "--max-tokens");
   }
 
@@ -138,10 +133,7 @@ class LayoutReader {
     WEIR_ASSIGN_OR_RETURN(const auto config, read_optional(joined(path, "config.json")));
     if (!config) return {};
     for (const auto& [key, usual] : {std::pair{"pooling_strategy", "max"}, {"activation_function", "relu"}}) {
-      WEIR_ASSIGN_OR_RETURN(const auto value, config->text(key));
-      if (value && *value != usual) {
-        return config->error(key, "'" + *value + "' is not supported; weir has " + usual, ErrorKind::kUnsupported);
-      }
+      WEIR_RETURN_IF_ERROR(config->expect_text(key, usual));
     }
     return {};
   }
@@ -193,12 +185,14 @@ class LayoutReader {
     return {};
   }
 
-  Status read_max_tokens() {
+  Result<std::optional<std::uint32_t>> read_positions() {
     WEIR_ASSIGN_OR_RETURN(const auto config, read_optional(joined(layout_.transformer_path, "config.json")));
-    std::optional<std::uint32_t> positions;
-    if (config) {
-      WEIR_ASSIGN_OR_RETURN(positions, config->count("max_position_embeddings", kMaxTokens));
-    }
+    if (!config) return std::optional<std::uint32_t>();
+    return config->count("max_position_embeddings", kMaxTokens);
+  }
+
+  Status read_max_tokens() {
+    WEIR_ASSIGN_OR_RETURN(const auto positions, read_positions());
     WEIR_ASSIGN_OR_RETURN(const auto transformer, read_transformer_config());
     if (request_.overrides.max_tokens) {
       layout_.max_tokens = *request_.overrides.max_tokens;

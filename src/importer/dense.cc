@@ -40,9 +40,7 @@ Result<std::uint32_t> read_size(const JsonObject& config, const char* key) {
 
 Status check_names(const JsonObject& config, const std::string& usual) {
   for (const char* key : {"module_input_name", "module_output_name"}) {
-    WEIR_ASSIGN_OR_RETURN(const auto name, config.text(key));
-    if (name.value_or(usual) == usual) continue;
-    return config.error(key, "'" + *name + "' is not supported; weir has " + usual, ErrorKind::kUnsupported);
+    WEIR_RETURN_IF_ERROR(config.expect_text(key, usual));
   }
   return {};
 }

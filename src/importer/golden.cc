@@ -125,17 +125,11 @@ Result<std::vector<Numbers>> compute_numbers(const GoldenRequest& request, bundl
                                              const tokenizers::Tokenizer& tokenizer) {
   WEIR_ASSIGN_OR_RETURN(const auto session, session::Session::load(request.folder + "/model.onnx", session::Options()));
   Runner runner(*session, manifest);
-  tokenizers::EncodeOptions encode;
-  encode.max_tokens = manifest.max_tokens;
-  const auto& late = manifest.late_interaction;
-  if (late) encode.max_tokens = serve::encoded_tokens(*late, false, manifest.max_tokens);
   std::vector<Numbers> all;
   for (const SampleText& sample : request.texts) {
     if (request.cancelled && request.cancelled()) return Error(ErrorKind::kCancelled, "interrupted");
-    auto encoding =
-        sample.pair ? tokenizer.encode_pair(sample.text, *sample.pair, encode) : tokenizer.encode(sample.text, encode);
+    const auto encoding = serve::encode_alone(tokenizer, manifest, sample.text, sample.pair);
     if (!encoding.ok()) return about(encoding.error(), "tokenizer.json", sample);
-    if (late) serve::add_role(*late, false, manifest.max_tokens, *encoding);
     auto numbers = runner.run(*encoding);
     if (!numbers.ok()) return about(std::move(numbers).error(), "the model", sample);
     all.push_back(std::move(*numbers));

@@ -17,10 +17,10 @@ Result<std::uint32_t> find_token(const tokenizers::Tokenizer& tokenizer, const s
 Result<std::set<std::uint32_t>> skipped_tokens(const LateInteractionRequest& request) {
   std::set<std::uint32_t> ids;
   for (const std::string& word : request.late->skipped_words) {
-    if (const auto id = request.tokenizer->token_to_id(word); id && !request.late->skips_by_text) {
-      ids.insert(static_cast<std::uint32_t>(*id));
+    if (!request.late->skips_by_text) {
+      if (const auto id = request.tokenizer->token_to_id(word)) ids.insert(static_cast<std::uint32_t>(*id));
+      continue;
     }
-    if (!request.late->skips_by_text) continue;
     tokenizers::EncodeOptions options;
     options.add_special_tokens = false;
     WEIR_ASSIGN_OR_RETURN(const auto encoding, request.tokenizer->encode(word, options));

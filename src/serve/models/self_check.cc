@@ -13,14 +13,8 @@ namespace {
 
 Result<std::vector<float>> embed(engine::Engine& engine, const tokenizers::Tokenizer& tokenizer,
                                  const bundle::Manifest& manifest, const bundle::Golden& golden) {
-  tokenizers::EncodeOptions options;
-  options.max_tokens = manifest.max_tokens;
-  const auto& late = manifest.late_interaction;
-  if (late) options.max_tokens = encoded_tokens(*late, false, manifest.max_tokens);
-  WEIR_ASSIGN_OR_RETURN(tokenizers::Encoding encoding, golden.pair
-                                                           ? tokenizer.encode_pair(golden.text, *golden.pair, options)
-                                                           : tokenizer.encode(golden.text, options));
-  if (late) add_role(*late, false, manifest.max_tokens, encoding);
+  WEIR_ASSIGN_OR_RETURN(const tokenizers::Encoding encoding,
+                        encode_alone(tokenizer, manifest, golden.text, golden.pair));
   WEIR_ASSIGN_OR_RETURN(const HiddenRows rows, engine.compute({&encoding, 1}));
   WEIR_ASSIGN_OR_RETURN(const pooling::Rule rule, pooling::rule_for({}, manifest));
   std::vector<float> vector(rule.dimensions);

@@ -52,6 +52,16 @@ void add_role(const bundle::LateInteraction& late, bool is_query, std::uint32_t 
   }
 }
 
+Result<tokenizers::Encoding> encode_alone(const tokenizers::Tokenizer& tokenizer, const bundle::Manifest& manifest,
+                                          const std::string& text, const std::optional<std::string>& pair) {
+  const auto& late = manifest.late_interaction;
+  tokenizers::EncodeOptions options;
+  options.max_tokens = late ? encoded_tokens(*late, false, manifest.max_tokens) : manifest.max_tokens;
+  auto encoding = pair ? tokenizer.encode_pair(text, *pair, options) : tokenizer.encode(text, options);
+  if (encoding.ok() && late) add_role(*late, false, manifest.max_tokens, *encoding);
+  return encoding;
+}
+
 void part_from_query(std::vector<Input>& inputs) {
   if (inputs.empty()) return;
   Input query;

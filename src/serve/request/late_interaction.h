@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "bundle/bundle.h"
 #include "serve/request/request.h"
 #include "tokenizers/tokenizer.h"
@@ -22,6 +25,11 @@ std::uint32_t encoded_tokens(const bundle::LateInteraction& late, bool is_query,
 /// there.
 void add_role(const bundle::LateInteraction& late, bool is_query, std::uint32_t max_tokens,
               tokenizers::Encoding& encoding);
+
+/// A text, or a pair, alone and with nothing asked of it, as a model of the manifest takes it: of multi-vector models a
+/// document. Errors are the tokenizer's.
+Result<tokenizers::Encoding> encode_alone(const tokenizers::Tokenizer& tokenizer, const bundle::Manifest& manifest,
+                                          const std::string& text, const std::optional<std::string>& pair);
 
 /// Makes texts to rank of pairs that all have one query: the texts and, after them, the query, each to be computed by
 /// itself.

@@ -36,6 +36,15 @@ std::optional<std::string> prompt_name(const Request& request, const Input& inpu
   return request.options.prompt_name ? request.options.prompt_name : manifest.default_prompt;
 }
 
+const std::string& prompt_of(const Request& request, const Input& input) {
+  static const std::string kNone;
+  const auto name = prompt_name(request, input);
+  if (!name) return kNone;
+  const auto& prompts = request.view->manifest.prompts;
+  const auto found = prompts.find(*name);
+  return found == prompts.end() ? kNone : found->second;
+}
+
 bool is_query(const Request& request, const Input& input) {
   return request.view->manifest.late_interaction && prompt_name(request, input) == bundle::kQueryPrompt;
 }

@@ -149,6 +149,9 @@ using RequestPtr = std::shared_ptr<Request>;
 /// models take some inputs for queries whatever the request says.
 std::optional<std::string> prompt_name(const Request& request, const Input& input);
 
+/// That prompt's text, or an empty one. The request has been checked.
+const std::string& prompt_of(const Request& request, const Input& input);
+
 /// Whether a multi-vector model takes an input of the request for a query. The others' texts are documents.
 bool is_query(const Request& request, const Input& input);
 

@@ -92,20 +92,12 @@ std::vector<respond::SparseVector> lexical_weights(const Rendering& rendering) {
   return result;
 }
 
-/// What the tokenize stage puts before the texts of such a request.
-std::string prompt_of(const Request& request, const ModelView& view) {
-  const auto& name = request.options.prompt_name ? request.options.prompt_name : view.manifest.default_prompt;
-  const auto prompt = name ? view.manifest.prompts.find(*name) : view.manifest.prompts.end();
-  return prompt != view.manifest.prompts.end() ? prompt->second : std::string();
-}
-
 std::string render_tokens(const Rendering& rendering) {
   const Request& request = rendering.request;
-  const std::string prompt = prompt_of(request, rendering.view);
   std::vector<respond::TokenizedText> texts;
   texts.reserve(request.inputs.size());
   for (std::size_t i = 0; i < request.inputs.size(); ++i) {
-    texts.push_back({prompt + request.inputs[i].text, &request.encodings[i]});
+    texts.push_back({prompt_of(request, request.inputs[i]) + request.inputs[i].text, &request.encodings[i]});
   }
   return respond::tei_tokenize(texts, *rendering.view.tokenizer);
 }

@@ -63,13 +63,4 @@ Status check(const Request& request, std::size_t max_inputs) {
   return check_prompt(request);
 }
 
-const std::string& prompt_of(const Request& request, const Input& input) {
-  static const std::string kNone;
-  const auto name = prompt_name(request, input);
-  if (!name) return kNone;
-  const auto& prompts = request.view->manifest.prompts;
-  const auto found = prompts.find(*name);
-  return found == prompts.end() ? kNone : found->second;
-}
-
 }  // namespace weir::serve::tokenize

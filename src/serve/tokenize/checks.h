@@ -13,9 +13,6 @@ namespace weir::serve::tokenize {
 /// Errors name the field and what is allowed.
 Status check(const Request& request, std::size_t max_inputs);
 
-/// The text that goes before an input: that of prompt_name(), or none. `request` has been checked.
-const std::string& prompt_of(const Request& request, const Input& input);
-
 /// How a message names an input: "input[3]", or "input" when it is the only one; TEI's clients call it "inputs". The
 /// query that others are ranked for is "query".
 std::string input_name(const Request& request, std::size_t index);
